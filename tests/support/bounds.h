@@ -1,0 +1,32 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// The proven error bounds, the only place in the sources that states them: docs/NUMERICS.md proves them, and
+// BoundsTest checks that it states these numbers. In units of ULP32(M); see Expected in oracle.h for M.
+#ifndef ADDNORM_TESTS_SUPPORT_BOUNDS_H_
+#define ADDNORM_TESTS_SUPPORT_BOUNDS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace addnorm_test {
+
+constexpr double kRmsNormBound = 4.5;
+constexpr double kLayerNormBound = 4.5;
+constexpr double kNormAddExtra = 1.0;  // what the sum after the norm adds
+constexpr double kWideBound = 1.5;     // a row normalized in f64
+
+// Reductions, from f64 sums over 16 lanes. u = 2^-53.
+constexpr double kUnitF64 = 0x1p-53;
+inline double ReductionSteps(int64_t cols) { return static_cast<double>(cols) / 16.0 + 6.0; }
+// Absolute error of the mean before it is rounded to its dtype.
+inline double MeanBound(int64_t cols, double mean_abs) { return ReductionSteps(cols) * kUnitF64 * mean_abs; }
+// Relative error of the mean square, and of the rms.
+inline double MeanSquareBound(int64_t cols) { return ReductionSteps(cols) * kUnitF64; }
+// Relative error of the variance.
+inline double VarianceBound(int64_t cols, double mean_square_over_variance) {
+  return 3.0 * ReductionSteps(cols) * kUnitF64 * std::max(1.0, mean_square_over_variance);
+}
+
+}  // namespace addnorm_test
+
+#endif  // ADDNORM_TESTS_SUPPORT_BOUNDS_H_

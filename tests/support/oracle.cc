@@ -1,0 +1,304 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#include "support/oracle.h"
+
+#include <mpfr.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "support/bounds.h"
+#include "support/dtype.h"
+#include "support/ulp.h"
+
+namespace addnorm_test {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kF32Overflow = 0x1p128 - 0x1p103;  // what rounds to an infinity
+
+// Sums and sums of squares of f32 are exact in these: 277 and 554 bits, and 28 for the count, which squares to less
+// than 700 in N * Q - S * S.
+constexpr mpfr_prec_t kExactBits = 704;
+constexpr mpfr_prec_t kMeanBits = 512;
+constexpr mpfr_prec_t kRowBits = 256;
+constexpr mpfr_prec_t kElementBits = 160;
+
+class Mp {
+ public:
+  explicit Mp(mpfr_prec_t bits) { mpfr_init2(v_, bits); }
+  ~Mp() { mpfr_clear(v_); }
+  Mp(const Mp&) = delete;
+  Mp& operator=(const Mp&) = delete;
+  operator mpfr_ptr() { return v_; }
+
+ private:
+  mpfr_t v_;
+};
+
+// RN(a + b) to f32 through f64 rounded to odd, which makes the second rounding harmless (53 >= 24 + 2 bits).
+float AddToF32(double a, double b) {
+  double sum = a + b;
+  if (!std::isfinite(sum)) return static_cast<float>(sum);
+  const double b_part = sum - a;
+  const double error = (a - (sum - b_part)) + (b - b_part);
+  if (error != 0.0 && (BitsOf(sum) & 1u) == 0) sum = std::nextafter(sum, error > 0 ? kInfinity : -kInfinity);
+  return static_cast<float>(sum);
+}
+
+bool IsLayerNorm(addnorm_op op) {
+  return op == ADDNORM_OP_LAYER_NORM || op == ADDNORM_OP_ADD_LAYER_NORM || op == ADDNORM_OP_LAYER_NORM_ADD;
+}
+bool AddsBefore(addnorm_op op) {
+  return op == ADDNORM_OP_ADD || op == ADDNORM_OP_ADD_LAYER_NORM || op == ADDNORM_OP_ADD_RMS_NORM;
+}
+bool AddsAfter(addnorm_op op) { return op == ADDNORM_OP_LAYER_NORM_ADD || op == ADDNORM_OP_RMS_NORM_ADD; }
+
+bool Adjacent(double low, double high, addnorm_dtype dtype) {
+  if (low == high) return true;
+  if (std::isinf(low) || std::isinf(high)) return std::fabs(std::isinf(low) ? high : low) == MaxFinite(dtype);
+  const double middle = RoundF64To(low + (high - low) / 2, dtype);
+  return middle == low || middle == high;
+}
+
+// The values that a rounding point may give: one, two neighbours, or all from low to high.
+struct Range {
+  double low;
+  double high;
+  bool more;
+};
+
+Range RoundedRange(double low, double high, addnorm_dtype dtype) {
+  Range r{RoundF64To(low, dtype), RoundF64To(high, dtype), false};
+  r.more = !Adjacent(r.low, r.high, dtype);
+  return r;
+}
+
+}  // namespace
+
+float FusedF32(float a, float b, float c) {
+  return AddToF32(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));  // the product is exact
+}
+
+struct Oracle::Numbers {
+  Mp sum{kExactBits}, squares{kExactBits}, spread{kExactBits};
+  Mp mean{kMeanBits}, variance{kRowBits}, mean_square{kRowBits}, rms{kRowBits}, rstd{kRowBits}, row{kRowBits};
+  Mp t{kElementBits}, n{kElementBits}, y{kElementBits}, rest{kExactBits};
+
+  Exact Get(mpfr_ptr v) {
+    Exact e;
+    e.hi = mpfr_get_d(v, MPFR_RNDN);
+    if (std::isfinite(e.hi)) {
+      mpfr_sub_d(rest, v, e.hi, MPFR_RNDN);
+      e.lo = mpfr_get_d(rest, MPFR_RNDN);
+    }
+    return e;
+  }
+
+  void Statistics(const OracleRow& in, OracleResult* out);
+  void Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e);
+  void AffineInto(double g, double beta, mpfr_ptr from, mpfr_ptr to) {
+    mpfr_mul_d(to, from, g, MPFR_RNDN);
+    mpfr_add_d(to, to, beta, MPFR_RNDN);
+  }
+};
+
+void Oracle::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
+  mpfr_set_zero(sum, 1);
+  mpfr_set_zero(squares, 1);
+  double absolute = 0.0;
+  for (const float value : out->row) {
+    const double v = static_cast<double>(value);
+    mpfr_add_d(sum, sum, v, MPFR_RNDN);
+    mpfr_add_d(squares, squares, v * v, MPFR_RNDN);
+    absolute += std::fabs(v);
+  }
+  const unsigned long count = static_cast<unsigned long>(in.cols);
+  out->mean_abs = absolute / static_cast<double>(in.cols);
+  mpfr_div_ui(mean, sum, count, MPFR_RNDN);
+  mpfr_div_ui(mean_square, squares, count, MPFR_RNDN);
+  // variance = (N * Q - S * S) / N^2, exact up to the division.
+  mpfr_mul_ui(squares, squares, count, MPFR_RNDN);
+  mpfr_sqr(spread, sum, MPFR_RNDN);
+  mpfr_sub(spread, squares, spread, MPFR_RNDN);
+  mpfr_div_ui(spread, spread, count, MPFR_RNDN);
+  mpfr_div_ui(variance, spread, count, MPFR_RNDN);
+  mpfr_sqrt(rms, mean_square, MPFR_RNDN);
+
+  const bool layer_norm = IsLayerNorm(in.op);
+  mpfr_add_d(row, layer_norm ? variance : mean_square, in.epsilon, MPFR_RNDN);
+  out->constant = mpfr_zero_p(static_cast<mpfr_ptr>(variance)) != 0;
+  out->zero_denominator = mpfr_zero_p(static_cast<mpfr_ptr>(row)) != 0;
+  if (out->zero_denominator) {
+    mpfr_set_inf(rstd, 1);
+  } else {
+    mpfr_rec_sqrt(rstd, row, MPFR_RNDN);
+  }
+  out->mean = Get(mean);
+  out->variance = Get(variance);
+  out->mean_square = Get(mean_square);
+  out->rms = Get(rms);
+  out->rstd = Get(rstd);
+
+  // "Far enough" keeps rows out whose path hangs on the rounding of the kernels' own statistics.
+  constexpr double kSlack = 1.0 + 0x1p-20;
+  const double r = out->rstd.hi;
+  const double spread_bound = out->variance.hi * static_cast<double>(in.cols);
+  out->wide = !out->zero_denominator &&
+              (r >= 0x1p127 * kSlack || r * kSlack < 0x1p-126 || (layer_norm && spread_bound >= 0x1p252 * kSlack));
+}
+
+// The result for element i of a row that is finite, or has infinities where RMSNorm makes all else zero.
+void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e) {
+  const bool layer_norm = IsLayerNorm(in.op);
+  const float x = result.row[static_cast<size_t>(i)];
+  const float gamma = in.gamma == nullptr ? 1.0f : in.gamma[i];
+  const double g =
+      in.gamma_offset == 0.0f
+          ? static_cast<double>(gamma)
+          : static_cast<double>(AddToF32(static_cast<double>(gamma), static_cast<double>(in.gamma_offset)));
+  const double beta = in.beta == nullptr ? 0.0 : static_cast<double>(in.beta[i]);
+  const bool adds_after = AddsAfter(in.op);
+  // Exact: a product of two f32.
+  const double after = adds_after ? static_cast<double>(in.residual_scale) * static_cast<double>(in.residual[i]) : 0.0;
+  const bool t_is_zero = !result.finite || result.zero_denominator || (layer_norm && result.constant);
+  if (std::isnan(x) || std::isinf(x) || std::isnan(g) || std::isnan(beta) || std::isnan(after)) {
+    e->nan = true;
+    return;
+  }
+
+  // The normalized value, with the range that norm_dtype's rounding may give.
+  const double bound = t_is_zero ? 0.0 : result.bound - (adds_after ? kNormAddExtra : 0.0);
+  if (t_is_zero) {
+    mpfr_set_zero(t, 1);
+  } else if (layer_norm) {
+    mpfr_d_sub(t, static_cast<double>(x), mean, MPFR_RNDN);
+    mpfr_mul(t, t, rstd, MPFR_RNDN);
+  } else {
+    mpfr_mul_d(t, rstd, static_cast<double>(x), MPFR_RNDN);
+  }
+  const double t_hi = mpfr_get_d(t, MPFR_RNDN);
+  const double t_margin = bound * Ulp32(std::max(std::fabs(t_hi), layer_norm ? 1.0 : 0.0));
+
+  if (std::isinf(g) || std::isinf(beta) || std::isinf(after)) {
+    // IEEE arithmetic from here: what is finite has no influence, but the sign of t has.
+    if (std::isinf(g) && t_is_zero) {
+      e->nan = true;
+    } else if (std::isinf(g) && std::fabs(t_hi) <= t_margin) {
+      e->any_infinity = true;
+    } else {
+      const double product = std::isinf(g) ? (t_hi < 0 ? -g : g) : 0.0;
+      const double sum_all = (product + beta) + after;
+      e->nan = std::isnan(sum_all);
+      e->value.hi = e->other.hi = sum_all;
+    }
+    return;
+  }
+
+  const bool has_terms = layer_norm || in.beta != nullptr;
+  const double gt = std::fabs(g * t_hi);
+  double floor_magnitude = has_terms ? std::max({gt, std::fabs(g), std::fabs(beta)}) : 0x1p-126 * std::fabs(g);
+  if (t_is_zero) floor_magnitude = 0.0;  // exactly beta
+
+  Expected norm;
+  if (in.norm_dtype == ADDNORM_F32) {
+    AffineInto(g, beta, t, n);
+    norm.value = norm.other = Get(n);
+  } else {
+    const Range r = RoundedRange(t_hi - t_margin, t_hi + t_margin, in.norm_dtype);
+    mpfr_set_d(t, r.low, MPFR_RNDN);
+    AffineInto(g, beta, t, n);
+    norm.value = Get(n);
+    mpfr_set_d(t, r.high, MPFR_RNDN);
+    AffineInto(g, beta, t, n);
+    norm.other = Get(n);
+    norm.anything_between = r.more;
+    if (!t_is_zero) {
+      floor_magnitude = std::max({floor_magnitude, std::fabs(g * r.low), std::fabs(g * r.high)});
+    }
+  }
+  const double low = std::min(norm.value.hi, norm.other.hi);
+  const double high = std::max(norm.value.hi, norm.other.hi);
+  norm.magnitude = std::max({floor_magnitude, std::fabs(low), std::fabs(high)});
+  if (!adds_after) {
+    *e = norm;
+    return;
+  }
+
+  // The sum after the norm, from n rounded to norm_out_dtype. In f32 that rounding belongs to the bound, except that n
+  // may overflow there.
+  const double n_margin = bound * Ulp32(norm.magnitude);
+  double n_low, n_high;
+  if (in.norm_out_dtype != ADDNORM_F32) {
+    const Range r = RoundedRange(low - n_margin, high + n_margin, in.norm_out_dtype);
+    n_low = r.low;
+    n_high = r.high;
+    e->anything_between = r.more;
+  } else {
+    n_low = low - n_margin <= -kF32Overflow ? -kInfinity : low;
+    n_high = high + n_margin >= kF32Overflow ? kInfinity : high;
+    if (low - n_margin >= kF32Overflow) n_low = kInfinity;
+    if (high + n_margin <= -kF32Overflow) n_high = -kInfinity;
+    e->anything_between = norm.anything_between;
+  }
+  const bool unrounded = in.norm_out_dtype == ADDNORM_F32 && n_low == low && n_high == high;
+  const auto finish = [&](double rounded, const Exact& exact) {
+    if (std::isinf(rounded)) return Exact{rounded, 0.0};
+    mpfr_set_d(y, unrounded ? exact.hi : rounded, MPFR_RNDN);
+    if (unrounded) mpfr_add_d(y, y, exact.lo, MPFR_RNDN);
+    mpfr_add_d(y, y, after, MPFR_RNDN);
+    return Get(y);
+  };
+  const bool swapped = norm.value.hi > norm.other.hi;
+  e->value = finish(n_low, swapped ? norm.other : norm.value);
+  e->other = finish(n_high, swapped ? norm.value : norm.other);
+  e->magnitude = std::max(norm.magnitude, std::fabs(after));
+  for (const double v : {n_low, n_high, e->value.hi, e->other.hi}) {
+    if (std::isfinite(v)) e->magnitude = std::max(e->magnitude, std::fabs(v));
+  }
+}
+
+Oracle::Oracle() : n_(new Numbers) {}
+Oracle::~Oracle() = default;
+
+const OracleResult& Oracle::Compute(const OracleRow& in) {
+  OracleResult& out = result_;
+  const size_t cols = static_cast<size_t>(in.cols);
+  std::vector<float> row = std::move(out.row);
+  std::vector<Expected> y = std::move(out.y);
+  out = OracleResult();
+  row.resize(cols);
+  y.clear();
+  for (size_t i = 0; i < cols; ++i) {
+    float v = in.x[i];
+    if (AddsBefore(in.op)) {
+      if (in.bias != nullptr) v = AddToF32(static_cast<double>(v), static_cast<double>(in.bias[i]));
+      v = RoundF32To(FusedF32(in.residual_scale, in.residual[i], v), in.sum_dtype);
+    }
+    row[i] = v;
+    out.finite = out.finite && std::isfinite(v);
+    out.has_nan = out.has_nan || std::isnan(v);
+  }
+  out.row = std::move(row);
+  if (in.op != ADDNORM_OP_ADD && out.finite && cols != 0) n_->Statistics(in, &out);
+  if (in.op >= ADDNORM_OP_LAYER_NORM) {
+    const bool exactly_beta = out.zero_denominator || (IsLayerNorm(in.op) && out.constant);
+    out.bound = out.wide ? kWideBound : IsLayerNorm(in.op) ? kLayerNormBound : kRmsNormBound;
+    if (AddsAfter(in.op)) out.bound += kNormAddExtra;
+    if (exactly_beta || !out.finite) out.bound = 0.5;
+    y.resize(cols);
+    const bool all_nan = out.has_nan || (!out.finite && IsLayerNorm(in.op));
+    for (size_t i = 0; i < cols; ++i) {
+      if (all_nan) {
+        y[i].nan = true;
+      } else {
+        n_->Element(in, out, static_cast<int64_t>(i), &y[i]);
+      }
+    }
+  }
+  out.y = std::move(y);
+  return out;
+}
+
+}  // namespace addnorm_test
