@@ -3,10 +3,11 @@
 # The install rules: library, headers, CMake package and pkg-config file. All paths inside are relative to the installed
 # files, so that the prefix can be moved.
 include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/addnorm)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(TARGETS addnorm EXPORT addnormTargets)
+install(TARGETS addnorm EXPORT addnormTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/addnorm TYPE INCLUDE)
 install(FILES LICENSE NOTICE TYPE DOC)
 

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#
+# Checks what the library shows to and wants from the program around it: SONAME and exported symbols are those of
+# ci/abi.txt; nothing is undefined but what is listed here (no allocation, exceptions, threads, output or abort); no
+# static constructor; less than 1 MB.
+# Usage: ci/check-symbols.sh LIBADDNORM.so LIBADDNORM.a
+source "$(dirname "$0")/lib.sh"
+shared=$1 static=$2
+
+# fma: CPUs without the instruction. getauxval: detection on ARM. getenv: ADDNORM_MAX_TARGET. The last line is the
+# C run-time's own.
+allowed='fma|fmaf|sqrt|memcpy|memmove|memset|strcmp|strlen|getauxval|getenv
+|__cxa_finalize|__gmon_start__|_ITM_(de)?registerTMCloneTable|__stack_chk_fail'
+
+fail() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+{
+  readelf --dynamic --wide "$shared" | sed -n 's/.*Library soname: \[\(.*\)\]/\1/p'
+  nm --dynamic --defined-only --format=posix "$shared" | cut -d ' ' -f 1 | LC_ALL=C sort
+} | diff ci/abi.txt - || fail "SONAME or exported symbols are not those of ci/abi.txt"
+echo "SONAME and $(($(wc -l <ci/abi.txt) - 1)) exported symbols as in ci/abi.txt"
+
+undefined=$(nm --dynamic --undefined-only --format=posix "$shared" | cut -d ' ' -f 1 | sed 's/@.*//' | sort -u)
+wrong=$(grep -Evx "${allowed//$'\n'/}" <<<"$undefined" || true)
+[[ -z $wrong ]] || fail "undefined and not allowed: ${wrong//$'\n'/ }"
+echo "Undefined: ${undefined//$'\n'/ }"
+
+constructors=$(readelf --sections --wide "$static" | grep -E '\.(init_array|ctors|preinit_array)' || true)
+[[ -z $constructors ]] || fail "static constructors: $constructors"
+
+size=$(stat --format=%s --dereference "$shared")
+((size < 1000000)) || fail "$shared has $size bytes, 1 MB or more"
+echo "No static constructor; $size bytes"

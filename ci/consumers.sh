@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#
+# Uses addnorm as other projects do: in C and C++, static and shared, by find_package and pkg-config from an installed
+# prefix that was moved, and by add_subdirectory in a parent built with -Ofast. All have to print the same bits.
+# Usage: ci/consumers.sh STATIC_BUILD SHARED_BUILD
+source "$(dirname "$0")/lib.sh"
+static_build=$1 shared_build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+outputs=()
+
+# run HOW PROGRAM [VARIABLE=VALUE]...: notes what the program printed.
+run() {
+  local output
+  output=$(env "${@:3}" "$2")
+  printf '%-48s %s\n' "$1" "$output"
+  outputs+=("$output")
+}
+
+# build DIRECTORY OPTION...: a consumer's CMake project, in $work/build.
+build() {
+  rm -rf "$work/build"
+  cmake -S "tests/consumer/$1" -B "$work/build" -G Ninja --log-level=WARNING "${@:2}"
+  cmake --build "$work/build" >"$work/log" || { cat "$work/log"; return 1; }
+}
+
+by_pkg_config() {
+  local kind=$1 prefix=$2 flags=() config=(pkg-config --cflags --libs) library_path
+  [[ $kind == shared ]] || config+=(--static)
+  library_path=$(dirname "$(find "$prefix" -name addnorm.pc)")
+  read -ra flags <<<"$(PKG_CONFIG_PATH=$library_path "${config[@]}" addnorm)"
+  gcc -std=c11 -Wall -Wextra -Wpedantic -Werror tests/consumer/main.c "${flags[@]}" -o "$work/c"
+  g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror tests/consumer/main.cc "${flags[@]}" -o "$work/cc"
+  run "C, $kind, pkg-config" "$work/c" LD_LIBRARY_PATH="$library_path/.."
+  run "C++, $kind, pkg-config" "$work/cc" LD_LIBRARY_PATH="$library_path/.."
+}
+
+installed() {
+  local kind=$1 from=$2 prefix=$work/$1
+  cmake --install "$from" --prefix "$work/first-$kind" >"$work/log"
+  mv "$work/first-$kind" "$prefix"
+  build installed -DCMAKE_PREFIX_PATH="$prefix"
+  run "C, $kind, find_package" "$work/build/consumer_c"
+  run "C++, $kind, find_package" "$work/build/consumer_cc"
+  by_pkg_config "$kind" "$prefix"
+}
+
+embedded() {
+  build embedded -DADDNORM_SOURCE_DIR="$PWD" -DADDNORM_HIGHWAY_URL="$archive" -DBUILD_SHARED_LIBS="$2"
+  run "C, $1, add_subdirectory under -Ofast" "$work/build/consumer_c"
+  run "C++, $1, add_subdirectory under -Ofast" "$work/build/consumer_cc"
+}
+
+archive=$(ci/highway.sh)
+installed static "$static_build"
+installed shared "$shared_build"
+embedded static OFF
+embedded shared ON
+if [[ $(printf '%s\n' "${outputs[@]}" | sort -u | wc -l) != 1 ]]; then
+  echo "error: the outputs differ" >&2
+  exit 1
+fi

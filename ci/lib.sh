@@ -1,0 +1,25 @@
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# What the scripts of this folder share. Sourced, never run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
+export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
+
+# step NAME COMMAND...: runs it, says so, and tells how long it took.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '\n=== %s\n' "$name"
+  "$@"
+  printf -- '--- %s: %d s\n' "$name" $((SECONDS - start))
+}
+
+# configure PRESET [OPTION]...: CMake, with the archive of Highway that ci/highway.sh keeps.
+configure() {
+  local preset=$1 archive
+  shift
+  archive=$(ci/highway.sh)
+  cmake --preset "$preset" -DADDNORM_HIGHWAY_URL="$archive" "$@"
+}

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#
+# Installs what the other scripts need on Debian 12, from its own mirrors. Does nothing where all is there.
+# Usage: ci/setup.sh run    to build and replay captures (ci/run.sh)
+#        ci/setup.sh test   for that and ci/test.sh
+source "$(dirname "$0")/lib.sh"
+
+run_packages=(ca-certificates cmake curl dpkg-dev g++ libmpfr-dev ninja-build nlohmann-json3-dev)
+test_packages=(clang-19 clang-format-19 doxygen libbenchmark-dev libgtest-dev pkg-config python3-minimal shellcheck)
+cross_packages=(g++-aarch64-linux-gnu libgtest-dev:arm64 libmpfr-dev:arm64 libstdc++6:arm64 qemu-user)
+
+apt_get() {
+  # A mirror may serve a snapshot whose Release file has passed its date; its signature is checked all the same.
+  DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Check-Valid-Until=false -o Acquire::Retries=3 \
+    -o Dpkg::Use-Pty=0 "$@"
+}
+
+# install PACKAGE...: those of them that are missing.
+install() {
+  local package missing=()
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    echo "All packages are installed: $*"
+    return
+  fi
+  apt_get update
+  apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
+case "${1-}" in
+  run) install "${run_packages[@]}" ;;
+  test)
+    install "${run_packages[@]}" "${test_packages[@]}"
+    [[ " $(dpkg --print-foreign-architectures | xargs) " == *" arm64 "* ]] || dpkg --add-architecture arm64
+    install "${cross_packages[@]}"
+    ;;
+  *)
+    echo "usage: $0 run|test" >&2
+    exit 2
+    ;;
+esac
