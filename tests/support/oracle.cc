@@ -10,6 +10,7 @@
 
 #include "support/bounds.h"
 #include "support/dtype.h"
+#include "support/ops.h"
 #include "support/ulp.h"
 
 namespace addnorm_test {
@@ -46,14 +47,6 @@ float AddToF32(double a, double b) {
   if (error != 0.0 && (BitsOf(sum) & 1u) == 0) sum = std::nextafter(sum, error > 0 ? kInfinity : -kInfinity);
   return static_cast<float>(sum);
 }
-
-bool IsLayerNorm(addnorm_op op) {
-  return op == ADDNORM_OP_LAYER_NORM || op == ADDNORM_OP_ADD_LAYER_NORM || op == ADDNORM_OP_LAYER_NORM_ADD;
-}
-bool AddsBefore(addnorm_op op) {
-  return op == ADDNORM_OP_ADD || op == ADDNORM_OP_ADD_LAYER_NORM || op == ADDNORM_OP_ADD_RMS_NORM;
-}
-bool AddsAfter(addnorm_op op) { return op == ADDNORM_OP_LAYER_NORM_ADD || op == ADDNORM_OP_RMS_NORM_ADD; }
 
 bool Adjacent(double low, double high, addnorm_dtype dtype) {
   if (low == high) return true;
@@ -282,7 +275,7 @@ const OracleResult& Oracle::Compute(const OracleRow& in) {
   }
   out.row = std::move(row);
   if (in.op != ADDNORM_OP_ADD && out.finite && cols != 0) n_->Statistics(in, &out);
-  if (in.op >= ADDNORM_OP_LAYER_NORM) {
+  if (IsNorm(in.op)) {
     const bool exactly_beta = out.zero_denominator || (IsLayerNorm(in.op) && out.constant);
     out.bound = out.wide ? kWideBound : IsLayerNorm(in.op) ? kLayerNormBound : kRmsNormBound;
     if (AddsAfter(in.op)) out.bound += kNormAddExtra;

@@ -1,0 +1,43 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#include "support/targets.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "addnorm/addnorm.h"
+
+namespace addnorm_test {
+namespace {
+
+std::map<std::string, int64_t>& Checks() {
+  static std::map<std::string, int64_t> checks;
+  return checks;
+}
+
+}  // namespace
+
+const std::vector<std::string>& SupportedTargets() {
+  static const std::vector<std::string> targets = [] {
+    std::vector<const char*> names(static_cast<size_t>(addnorm_supported_targets(nullptr, 0)));
+    addnorm_supported_targets(names.data(), static_cast<int32_t>(names.size()));
+    return std::vector<std::string>(names.begin(), names.end());
+  }();
+  return targets;
+}
+
+ScopedTarget::ScopedTarget(const std::string& name) {
+  const addnorm_status status = addnorm_set_max_target(name.c_str());
+  if (status != ADDNORM_OK || name != addnorm_target_name()) {
+    std::fprintf(stderr, "target %s was asked for, %s is used: %s\n", name.c_str(), addnorm_target_name(),
+                 addnorm_status_text(status));
+    std::abort();
+  }
+}
+
+ScopedTarget::~ScopedTarget() { addnorm_set_max_target(nullptr); }
+
+void CountChecks(const std::string& target, int64_t checks) { Checks()[target] += checks; }
+
+const std::map<std::string, int64_t>& ChecksByTarget() { return Checks(); }
+
+}  // namespace addnorm_test

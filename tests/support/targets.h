@@ -1,0 +1,33 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// The targets that this CPU can run, one after another, and how much was checked on each.
+#ifndef ADDNORM_TESTS_SUPPORT_TARGETS_H_
+#define ADDNORM_TESTS_SUPPORT_TARGETS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace addnorm_test {
+
+// As the library tells, best first; the scalar reference is always among them.
+const std::vector<std::string>& SupportedTargets();
+
+// Runs calls on one target while it lives, then lifts the cap. Ends the program if the library picks another target: no
+// test may pass on a target that it did not run on.
+class ScopedTarget {
+ public:
+  explicit ScopedTarget(const std::string& name);
+  ~ScopedTarget();
+  ScopedTarget(const ScopedTarget&) = delete;
+  ScopedTarget& operator=(const ScopedTarget&) = delete;
+};
+
+// Counts values or properties that were checked on a target.
+void CountChecks(const std::string& target, int64_t checks);
+const std::map<std::string, int64_t>& ChecksByTarget();
+
+}  // namespace addnorm_test
+
+#endif  // ADDNORM_TESTS_SUPPORT_TARGETS_H_
