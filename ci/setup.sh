@@ -20,7 +20,7 @@ apt_get() {
 install() {
   local package missing=()
   for package in "$@"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
   done
   if ((${#missing[@]} == 0)); then
     echo "All packages are installed: $*"
