@@ -1,0 +1,99 @@
+/* Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+ * addnorm.h as a C11 program uses it. Called from a test in C++; returns 0, or the line of the first check that failed.
+ */
+#include <addnorm/addnorm.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+int addnorm_c_api_test(void);
+
+#define CHECK(condition)               \
+  do {                                 \
+    if (!(condition)) return __LINE__; \
+  } while (0)
+
+/* The structs are part of the ABI: 64-bit layouts that no later version may change. */
+_Static_assert(sizeof(addnorm_input) == 24 && sizeof(addnorm_output) == 24, "operands");
+_Static_assert(offsetof(addnorm_input, row_stride) == 8 && offsetof(addnorm_input, dtype) == 16, "operands");
+_Static_assert(sizeof(addnorm_reduce_args) == 144 && offsetof(addnorm_reduce_args, rms) == 120, "reductions");
+_Static_assert(sizeof(addnorm_add_args) == 128 && offsetof(addnorm_add_args, bias) == 96, "add");
+_Static_assert(sizeof(addnorm_norm_args) == 184 && offsetof(addnorm_norm_args, gamma) == 80, "norms");
+_Static_assert(sizeof(addnorm_add_norm_args) == 264 && offsetof(addnorm_add_norm_args, sum_out) == 104, "add and norm");
+_Static_assert(sizeof(addnorm_norm_add_args) == 216 && offsetof(addnorm_norm_add_args, gamma) == 104, "norm and add");
+_Static_assert(sizeof(addnorm_dtypes) == 20 && sizeof(addnorm_status) == 4, "others");
+
+static int Close(const float* y, const float* expected, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!(fabsf(y[i] - expected[i]) <= 1e-6f * fabsf(expected[i]))) return 0;
+  }
+  return 1;
+}
+
+int addnorm_c_api_test(void) {
+  const float x[4] = {1, 2, 3, 4}, residual[4] = {0.5f, -0.5f, 0, 1};
+  float y[4] = {0}, sum[4] = {0}, statistic = 0;
+  double mean = 0, variance = 0;
+
+  addnorm_reduce_args reduce = ADDNORM_REDUCE_ARGS_INIT;
+  reduce.rows = 1;
+  reduce.cols = 4;
+  reduce.x = (addnorm_input){x, 4, ADDNORM_F32, 0};
+  reduce.mean = (addnorm_output){&mean, 1, ADDNORM_F64, 0};
+  reduce.variance = (addnorm_output){&variance, 1, ADDNORM_F64, 0};
+  CHECK(addnorm_mean_variance(&reduce) == ADDNORM_OK);
+  CHECK(mean == 2.5 && variance == 1.25);
+  CHECK(addnorm_status_kind(addnorm_mean(&reduce)) == ADDNORM_UNUSED_OPERAND);
+
+  addnorm_norm_args norm = ADDNORM_NORM_ARGS_INIT;
+  norm.rows = 1;
+  norm.cols = 4;
+  norm.x = (addnorm_input){x, 4, ADDNORM_F32, 0};
+  norm.y = (addnorm_output){y, 4, ADDNORM_F32, 0};
+  CHECK(addnorm_status_kind(addnorm_layer_norm(&norm)) == ADDNORM_BAD_NUMBER); /* epsilon has no default */
+  CHECK(strncmp(addnorm_status_text(addnorm_layer_norm(&norm)), "epsilon: ", 9) == 0);
+  norm.epsilon = 1e-5;
+  norm.rstd = (addnorm_output){&statistic, 1, ADDNORM_F32, 0};
+  CHECK(addnorm_layer_norm(&norm) == ADDNORM_OK);
+  CHECK(Close(y, (const float[4]){-1.34163542f, -0.447211807f, 0.447211807f, 1.34163542f}, 4));
+  CHECK(Close(&statistic, (const float[1]){0.894423613f}, 1));
+  norm.epsilon = 0;
+  CHECK(addnorm_rms_norm(&norm) == ADDNORM_OK);
+  CHECK(Close(y, (const float[4]){0.365148372f, 0.730296743f, 1.09544512f, 1.46059349f}, 4));
+
+  addnorm_add_args add = ADDNORM_ADD_ARGS_INIT;
+  add.rows = 1;
+  add.cols = 4;
+  add.x = norm.x;
+  add.residual = (addnorm_input){residual, 4, ADDNORM_F32, 0};
+  add.sum_out = (addnorm_output){sum, 4, ADDNORM_F32, 0};
+  CHECK(addnorm_add(&add) == ADDNORM_OK);
+  CHECK(sum[0] == 1.5f && sum[1] == 1.5f && sum[2] == 3 && sum[3] == 5);
+
+  addnorm_add_norm_args add_norm = ADDNORM_ADD_NORM_ARGS_INIT;
+  add_norm.rows = 1;
+  add_norm.cols = 4;
+  add_norm.x = norm.x;
+  add_norm.residual = add.residual;
+  add_norm.y = norm.y;
+  add_norm.epsilon = 1e-6;
+  CHECK(addnorm_add_layer_norm(&add_norm) == ADDNORM_OK);
+  CHECK(addnorm_add_rms_norm(&add_norm) == ADDNORM_OK);
+
+  addnorm_norm_add_args norm_add = ADDNORM_NORM_ADD_ARGS_INIT;
+  norm_add.rows = 1;
+  norm_add.cols = 4;
+  norm_add.x = norm.x;
+  norm_add.residual = add.residual;
+  norm_add.y = norm.y;
+  norm_add.epsilon = 1e-6;
+  CHECK(addnorm_layer_norm_add(&norm_add) == ADDNORM_OK);
+  CHECK(addnorm_rms_norm_add(&norm_add) == ADDNORM_OK);
+
+  addnorm_dtypes dtypes;
+  CHECK(addnorm_promised_dtypes(ADDNORM_OP_ADD, 0, &dtypes) == ADDNORM_OK && dtypes.y == 0);
+  const char* name = addnorm_target_name();
+  CHECK(name != NULL && addnorm_supported_targets(&name, 1) >= 1);
+  CHECK(addnorm_version() > 0 && addnorm_numerics_version() > 0);
+  return 0;
+}

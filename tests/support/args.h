@@ -1,0 +1,106 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The argument structs of addnorm.h as data: what fields each operation has, where they are and what they may hold, so
+// that tests of the contract walk one table instead of repeating a call for each operation.
+#ifndef ADDNORM_TESTS_SUPPORT_ARGS_H_
+#define ADDNORM_TESTS_SUPPORT_ARGS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "addnorm/addnorm.h"
+
+namespace addnorm_test {
+
+enum class Shape { kMatrix, kVector, kColumn };  // rows x cols, cols, rows
+
+// An operand of an operation.
+struct OperandField {
+  const char* name;
+  size_t offset;
+  Shape shape;
+  bool written;
+  bool required;
+};
+
+// A number that is an option (or epsilon).
+struct NumberField {
+  const char* name;
+  size_t offset;
+  bool is_double;
+  std::vector<double> refused;
+  std::vector<double> accepted;
+};
+
+// An option that is a dtype.
+struct DtypeField {
+  const char* name;
+  size_t offset;
+};
+
+struct OpFields {
+  addnorm_op op;
+  const char* name;  // without the prefix addnorm_
+  addnorm_status (*call)(const void*);
+  size_t size;                         // of the argument struct
+  size_t required_size;                // where its optional part begins
+  std::vector<unsigned char> initial;  // the _INIT macro, with an epsilon that is accepted
+  std::vector<OperandField> operands;  // those that the operation has
+  std::vector<OperandField> unused;    // those that only its struct has
+  std::vector<NumberField> numbers;
+  std::vector<DtypeField> dtypes;
+
+  bool is_reduction() const { return required_size == size; }
+  const OperandField* Find(const std::string& operand) const;  // null where the operation has no such operand
+};
+
+// Every operation, in the order of the ADDNORM_OP_ constants.
+const std::vector<OpFields>& AllOpFields();
+
+// The promised dtypes of an operation, as addnorm_promised_dtypes gives them.
+std::vector<addnorm_dtypes> PromisedDtypes(addnorm_op op);
+
+// An argument struct of any operation. addnorm_input and addnorm_output have one layout: operands are accessed as the
+// latter.
+class Args {
+ public:
+  explicit Args(const OpFields& op);
+
+  const OpFields& op() const { return *op_; }
+  addnorm_output Get(const OperandField& field) const { return Load<addnorm_output>(field.offset); }
+  void Set(const OperandField& field, const addnorm_output& operand) { Store(field.offset, operand); }
+  void Set(const NumberField& field, double value);
+  void Set(const DtypeField& field, addnorm_dtype dtype) { Store(field.offset, dtype); }
+
+  int64_t rows() const { return Load<int64_t>(sizeof(size_t)); }
+  int64_t cols() const { return Load<int64_t>(sizeof(size_t) + 8); }
+  void set_rows(int64_t rows) { Store(sizeof(size_t), rows); }
+  void set_cols(int64_t cols) { Store(sizeof(size_t) + 8, cols); }
+  void set_struct_size(size_t size) { Store(0, size); }
+  unsigned char* bytes() { return bytes_; }
+
+  addnorm_status Call() const { return op_->call(bytes_); }
+
+  static constexpr size_t kCapacity = 1024;  // more than any struct: a later version's
+
+ private:
+  template <class T>
+  T Load(size_t offset) const {
+    T value;
+    std::memcpy(&value, bytes_ + offset, sizeof(value));
+    return value;
+  }
+  template <class T>
+  void Store(size_t offset, const T& value) {
+    std::memcpy(bytes_ + offset, &value, sizeof(value));
+  }
+
+  const OpFields* op_;
+  alignas(8) unsigned char bytes_[kCapacity] = {};
+};
+
+}  // namespace addnorm_test
+
+#endif  // ADDNORM_TESTS_SUPPORT_ARGS_H_
