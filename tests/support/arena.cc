@@ -32,7 +32,7 @@ Arena::Arena(const OpFields& op, const addnorm_dtypes& dtypes, int64_t rows, int
   args_.set_cols(cols);
   std::vector<size_t> starts;
   size_t size = margin;
-  const auto reserve = [&size](int64_t elements, size_t element_size) {
+  const auto reserve = [&size, margin](int64_t elements, size_t element_size) {
     const size_t start = size;
     size += static_cast<size_t>(elements) * element_size + margin;
     size += (kAlignment - size % kAlignment) % kAlignment;
