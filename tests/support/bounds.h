@@ -22,6 +22,8 @@ inline double ReductionSteps(int64_t cols) { return static_cast<double>(cols) / 
 inline double MeanBound(int64_t cols, double mean_abs) { return ReductionSteps(cols) * kUnitF64 * mean_abs; }
 // Relative error of the mean square, and of the rms.
 inline double MeanSquareBound(int64_t cols) { return ReductionSteps(cols) * kUnitF64; }
+// Relative error of the mean square that RMSNorm applies, from sums of four squares in f32: three roundings.
+inline double RmsNormMeanSquareBound(int64_t cols) { return 3.0 * 0x1p-24 * (1.0 + 0x1p-20) + MeanSquareBound(cols); }
 // Relative error of the variance.
 inline double VarianceBound(int64_t cols, double mean_square_over_variance) {
   return 3.0 * ReductionSteps(cols) * kUnitF64 * std::max(1.0, mean_square_over_variance);

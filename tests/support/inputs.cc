@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kNormalBits = 21;  // Rng::Normal() is a multiple of 2^-21 standard deviations
 
-// `value` * 2^exponent, rounded to the dtype in one step.
+// `value` * 2^exponent, rounded to the dtype.
 float Scaled(int64_t value, int exponent, addnorm_dtype dtype) {
-  return static_cast<float>(RoundF64To(std::ldexp(static_cast<double>(value), exponent), dtype));
+  return RoundF32To(static_cast<float>(std::ldexp(static_cast<double>(value), exponent)), dtype);
 }
 
 // The next value of the dtype above a positive one.

@@ -4,6 +4,7 @@
 #include <mpfr.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -22,9 +23,10 @@ constexpr double kF32Overflow = 0x1p128 - 0x1p103;  // what rounds to an infinit
 // Sums and sums of squares of f32 are exact in these: 277 and 554 bits, and 28 for the count, which squares to less
 // than 700 in N * Q - S * S.
 constexpr mpfr_prec_t kExactBits = 704;
-constexpr mpfr_prec_t kMeanBits = 512;
 constexpr mpfr_prec_t kRowBits = 256;
-constexpr mpfr_prec_t kElementBits = 160;
+// The spread of a row of f32 is at least 2^-38 of its mean: x - mean keeps 86 bits and more. MPFR has fast paths for
+// two limbs, if all operands have the same precision.
+constexpr mpfr_prec_t kElementBits = 124;
 
 class Mp {
  public:
@@ -36,6 +38,41 @@ class Mp {
 
  private:
   mpfr_t v_;
+};
+
+// An exact sum of f64 values: a fixed-point number of 32-bit digits, which take their carries at the end.
+class ExactSum {
+ public:
+  void Clear() { digits_.fill(0); }
+  // At most 2^30 values.
+  void Add(double v) {
+    if (v == 0.0) return;
+    const uint64_t bits = BitsOf(v);
+    const int field = static_cast<int>((bits >> 52) & 0x7ff);
+    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+    const uint64_t significand = field == 0 ? fraction : fraction | (uint64_t{1} << 52);
+    const int position = field == 0 ? 0 : field - 1;  // in units of 2^-1074
+    const int shift = position % 32;
+    const size_t digit = static_cast<size_t>(position / 32);
+    const uint64_t low = (significand & 0xffffffffu) << shift, high = (significand >> 32) << shift;
+    const uint64_t middle = (low >> 32) + (high & 0xffffffffu);
+    const int64_t sign = v < 0 ? -1 : 1;
+    digits_[digit] += sign * static_cast<int64_t>(low & 0xffffffffu);
+    digits_[digit + 1] += sign * static_cast<int64_t>(middle);
+    digits_[digit + 2] += sign * static_cast<int64_t>(high >> 32);
+  }
+  // `to` has the bits to hold the sum.
+  void Get(mpfr_ptr to, mpfr_ptr scratch) const {
+    mpfr_set_zero(to, 1);
+    for (size_t i = 0; i < digits_.size(); ++i) {
+      if (digits_[i] == 0) continue;
+      mpfr_set_si_2exp(scratch, static_cast<long>(digits_[i]), static_cast<mpfr_exp_t>(32 * i) - 1074, MPFR_RNDN);
+      mpfr_add(to, to, scratch, MPFR_RNDN);
+    }
+  }
+
+ private:
+  std::array<int64_t, 2048 / 32 + 3> digits_ = {};
 };
 
 // RN(a + b) to f32 through f64 rounded to odd, which makes the second rounding harmless (53 >= 24 + 2 bits).
@@ -76,14 +113,17 @@ float FusedF32(float a, float b, float c) {
 
 struct Oracle::Numbers {
   Mp sum{kExactBits}, squares{kExactBits}, spread{kExactBits};
-  Mp mean{kMeanBits}, variance{kRowBits}, mean_square{kRowBits}, rms{kRowBits}, rstd{kRowBits}, row{kRowBits};
-  Mp t{kElementBits}, n{kElementBits}, y{kElementBits}, rest{kExactBits};
+  ExactSum exact_sum, exact_squares;
+  Mp mean{kRowBits}, variance{kRowBits}, mean_square{kRowBits}, rms{kRowBits}, rstd{kRowBits}, row{kRowBits};
+  Mp element_mean{kElementBits}, element_rstd{kElementBits};  // shorter, for speed
+  Mp t{kElementBits}, n{kElementBits}, y{kElementBits}, rest{kElementBits}, operand{kElementBits};
 
   Exact Get(mpfr_ptr v) {
     Exact e;
     e.hi = mpfr_get_d(v, MPFR_RNDN);
     if (std::isfinite(e.hi)) {
-      mpfr_sub_d(rest, v, e.hi, MPFR_RNDN);
+      mpfr_set_d(operand, e.hi, MPFR_RNDN);
+      mpfr_sub(rest, v, operand, MPFR_RNDN);
       e.lo = mpfr_get_d(rest, MPFR_RNDN);
     }
     return e;
@@ -92,21 +132,31 @@ struct Oracle::Numbers {
   void Statistics(const OracleRow& in, OracleResult* out);
   void Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e);
   void AffineInto(double g, double beta, mpfr_ptr from, mpfr_ptr to) {
-    mpfr_mul_d(to, from, g, MPFR_RNDN);
-    mpfr_add_d(to, to, beta, MPFR_RNDN);
+    if (g == 1.0) {
+      mpfr_set(to, from, MPFR_RNDN);
+    } else {
+      mpfr_set_d(operand, g, MPFR_RNDN);
+      mpfr_mul(to, from, operand, MPFR_RNDN);
+    }
+    if (beta != 0.0) {
+      mpfr_set_d(operand, beta, MPFR_RNDN);
+      mpfr_add(to, to, operand, MPFR_RNDN);
+    }
   }
 };
 
 void Oracle::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
-  mpfr_set_zero(sum, 1);
-  mpfr_set_zero(squares, 1);
+  exact_sum.Clear();
+  exact_squares.Clear();
   double absolute = 0.0;
   for (const float value : out->row) {
     const double v = static_cast<double>(value);
-    mpfr_add_d(sum, sum, v, MPFR_RNDN);
-    mpfr_add_d(squares, squares, v * v, MPFR_RNDN);
+    exact_sum.Add(v);
+    exact_squares.Add(v * v);  // exact
     absolute += std::fabs(v);
   }
+  exact_sum.Get(sum, rest);
+  exact_squares.Get(squares, rest);
   const unsigned long count = static_cast<unsigned long>(in.cols);
   out->mean_abs = absolute / static_cast<double>(in.cols);
   mpfr_div_ui(mean, sum, count, MPFR_RNDN);
@@ -128,6 +178,8 @@ void Oracle::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
   } else {
     mpfr_rec_sqrt(rstd, row, MPFR_RNDN);
   }
+  mpfr_set(element_mean, mean, MPFR_RNDN);
+  mpfr_set(element_rstd, rstd, MPFR_RNDN);
   out->mean = Get(mean);
   out->variance = Get(variance);
   out->mean_square = Get(mean_square);
@@ -166,10 +218,12 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
   if (t_is_zero) {
     mpfr_set_zero(t, 1);
   } else if (layer_norm) {
-    mpfr_d_sub(t, static_cast<double>(x), mean, MPFR_RNDN);
-    mpfr_mul(t, t, rstd, MPFR_RNDN);
+    mpfr_set_d(operand, static_cast<double>(x), MPFR_RNDN);
+    mpfr_sub(t, operand, element_mean, MPFR_RNDN);
+    mpfr_mul(t, t, element_rstd, MPFR_RNDN);
   } else {
-    mpfr_mul_d(t, rstd, static_cast<double>(x), MPFR_RNDN);
+    mpfr_set_d(operand, static_cast<double>(x), MPFR_RNDN);
+    mpfr_mul(t, element_rstd, operand, MPFR_RNDN);
   }
   const double t_hi = mpfr_get_d(t, MPFR_RNDN);
   const double t_margin = bound * Ulp32(std::max(std::fabs(t_hi), layer_norm ? 1.0 : 0.0));

@@ -1,7 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
 // What one row of any operation must give, computed with MPFR from the stored inputs: sums are exact, the rest has at
-// least 160 bits. It reproduces the rounding points that are part of the formulas (addnorm.h) and nothing of how the
+// least 124 bits. It reproduces the rounding points that are part of the formulas (addnorm.h) and nothing of how the
 // kernels compute.
 #ifndef ADDNORM_TESTS_SUPPORT_ORACLE_H_
 #define ADDNORM_TESTS_SUPPORT_ORACLE_H_

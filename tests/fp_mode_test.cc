@@ -1,0 +1,101 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whatever floating-point mode the caller left behind (rounding, flush-to-zero, denormals-are-zero, unmasked
+// exceptions), no bit changes, and the caller gets its mode back.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/equal_bits.h"
+#include "support/op_case.h"
+#include "support/targets.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace addnorm_test {
+namespace {
+
+struct Mode {
+  const char* name;
+  uint64_t bits;
+};
+
+#if defined(__x86_64__)
+uint64_t GetMode() { return _mm_getcsr(); }
+void SetMode(uint64_t mode) { _mm_setcsr(static_cast<uint32_t>(mode)); }
+constexpr uint64_t kControl = 0xffc0;  // not the sticky flags
+constexpr uint64_t kDefault = 0x1f80;
+const Mode kModes[] = {{"round down", 0x3f80},         {"round up", 0x5f80},
+                       {"round to zero", 0x7f80},      {"flush to zero", 0x9f80},
+                       {"denormals are zero", 0x1fc0}, {"flush and denormals, round up", 0xdfc0},
+                       {"all exceptions trap", 0x0000}};
+#elif defined(__aarch64__)
+uint64_t GetMode() {
+  uint64_t mode;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+}
+void SetMode(uint64_t mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+constexpr uint64_t kControl = ~uint64_t{0};
+constexpr uint64_t kDefault = 0;
+const Mode kModes[] = {{"round up", 1u << 22},       {"round down", 2u << 22},           {"round to zero", 3u << 22},
+                       {"flush to zero", 1u << 24},  {"flush to zero in f16", 1u << 19}, {"default NaN", 1u << 25},
+                       {"flush, round up", 5u << 22}};
+#else
+#error "no floating-point mode known for this CPU"
+#endif
+
+TEST(FloatingPointMode, ChangesNoBitAndIsRestored) {
+  ASSERT_EQ(GetMode() & kControl, kDefault);
+  for (const OpCase& op_case : AllOpCases()) {
+    for (const Options& options : OptionsOf(op_case)) {
+      for (const int64_t cols : {1, 3, 67, 130}) {
+        Problem problem(op_case, options, kDataKinds + 2, cols);
+        problem.FillByKind(static_cast<uint64_t>(cols) + 99);
+        // What raises exceptions: NaN, Inf.
+        problem.Set(kX, kDataKinds, cols / 2, std::numeric_limits<float>::quiet_NaN());
+        problem.Set(kX, kDataKinds + 1, cols / 2, std::numeric_limits<float>::infinity());
+        const std::string wanted = RunOn("scalar", problem);
+        for (const std::string& target : SupportedTargets()) {
+          const ScopedTarget scoped(target);
+          for (const Mode& mode : kModes) {
+            problem.Reset();
+            const Args args = problem.MakeArgs();
+            SetMode(mode.bits);
+            const uint64_t before = GetMode() & kControl;
+            const addnorm_status status = args.Call();
+            const uint64_t after = GetMode() & kControl;
+            SetMode(kDefault);
+            EXPECT_EQ(status, ADDNORM_OK);
+            EXPECT_EQ(before, after) << mode.name << ": not restored by " << op_case.name << " on " << target;
+            EXPECT_TRUE(SameBits(target, problem.Outputs(), wanted, problem)) << mode.name;
+          }
+        }
+      }
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// A bad call returns before it computes, and leaves the mode alone as well.
+TEST(FloatingPointMode, IsRestoredByBadCalls) {
+  for (const OpFields& fields : AllOpFields()) {
+    const Args args(fields);  // no operands
+    for (const Mode& mode : kModes) {
+      SetMode(mode.bits);
+      const uint64_t before = GetMode() & kControl;
+      args.Call();
+      const uint64_t after = GetMode() & kControl;
+      SetMode(kDefault);
+      EXPECT_EQ(before, after) << mode.name << ", " << fields.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace addnorm_test
