@@ -42,13 +42,14 @@ class [[nodiscard]] Status {
   /** The value that the C function returned. */
   constexpr addnorm_status code() const noexcept { return code_; }
 
-  /** Whether the fault is of this kind, as in `status == ADDNORM_UNALIGNED`, whichever the operand.
-   * @{ */
+  /** Whether the fault is of this kind, whichever the operand. */
   friend bool operator==(Status status, addnorm_status kind) noexcept { return status.kind() == kind; }
+  /** As above. */
   friend bool operator==(addnorm_status kind, Status status) noexcept { return status.kind() == kind; }
+  /** Whether the fault is of another kind, or there is none. */
   friend bool operator!=(Status status, addnorm_status kind) noexcept { return status.kind() != kind; }
+  /** As above. */
   friend bool operator!=(addnorm_status kind, Status status) noexcept { return status.kind() != kind; }
-  /** @} */
 
  private:
   addnorm_status code_ = ADDNORM_OK;

@@ -26,6 +26,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   Args& args() { return args_; }
+  const Args& args() const { return args_; }
 
   // Places the operand where `other` is, plus `elements` of its own.
   void MoveTo(const OperandField& field, const OperandField& other, int64_t elements = 0);

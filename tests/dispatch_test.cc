@@ -1,0 +1,199 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Seeing and capping the choice of target, versions, and calls from many threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "addnorm/addnorm.h"
+#include "support/contract.h"
+#include "support/op_case.h"
+#include "support/targets.h"
+
+namespace addnorm_test {
+namespace {
+
+bool IsSupported(const std::string& name) {
+  for (const std::string& target : SupportedTargets()) {
+    if (target == name) return true;
+  }
+  return false;
+}
+
+// Before main(), and so before any test sets a cap.
+const std::string first_choice = addnorm_target_name();
+const addnorm_status environment_status = addnorm_environment_status();
+
+// CTest runs this with the variable set to each target, to the name of none, and to nothing.
+TEST(Environment, CapsTheChoiceAtTheFirstCall) {
+  const char* variable = std::getenv("ADDNORM_MAX_TARGET");
+  const std::string name = variable == nullptr ? "" : variable;
+  ASSERT_EQ(addnorm_set_max_target(nullptr), ADDNORM_OK);
+  const std::string uncapped = addnorm_target_name();
+  if (IsSupported(name)) {
+    EXPECT_EQ(environment_status, ADDNORM_OK);
+    EXPECT_EQ(first_choice, name);
+    EXPECT_TRUE(uncapped != "scalar" || SupportedTargets().size() == 1) << "null lifts the environment's cap too";
+  } else {
+    // Not set, or the name of no target, or one of another CPU.
+    EXPECT_EQ(first_choice, uncapped);
+  }
+  if (name.empty()) {
+    EXPECT_EQ(environment_status, ADDNORM_OK);
+  }
+  if (name == "no_such_target") {
+    EXPECT_EQ(addnorm_status_kind(environment_status), ADDNORM_UNKNOWN_TARGET);
+  }
+}
+
+TEST(Environment, IsReadOnlyOnce) {
+  const char* variable = std::getenv("ADDNORM_MAX_TARGET");
+  const std::string saved = variable == nullptr ? "" : variable;
+  ASSERT_EQ(setenv("ADDNORM_MAX_TARGET", saved == "no_such_target" ? "scalar" : "no_such_target", 1), 0);
+  EXPECT_EQ(addnorm_environment_status(), environment_status);
+  ASSERT_EQ(variable == nullptr ? unsetenv("ADDNORM_MAX_TARGET") : setenv("ADDNORM_MAX_TARGET", saved.c_str(), 1), 0);
+}
+
+TEST(Dispatch, ListIsBestFirstWithoutRepetitionAndEndsWithScalar) {
+  const std::vector<std::string>& targets = SupportedTargets();
+  ASSERT_FALSE(targets.empty());
+  EXPECT_EQ(targets.back(), "scalar");
+  EXPECT_EQ(std::set<std::string>(targets.begin(), targets.end()).size(), targets.size());
+  const std::set<std::string> known = {"scalar", "avx2", "avx512", "neon", "sve"};
+  for (const std::string& target : targets) EXPECT_EQ(known.count(target), 1u) << target;
+}
+
+TEST(Dispatch, ListWritesNoMoreThanItsCapacity) {
+  const int32_t count = addnorm_supported_targets(nullptr, 0);
+  ASSERT_GT(count, 0);
+  for (int32_t capacity = 0; capacity <= count + 1; ++capacity) {
+    std::vector<const char*> names(static_cast<size_t>(count) + 2, "untouched");
+    EXPECT_EQ(addnorm_supported_targets(names.data(), capacity), count);
+    for (int32_t i = 0; i < count + 2; ++i) {
+      const bool written = i < capacity && i < count;
+      EXPECT_EQ(std::string(names[static_cast<size_t>(i)]),
+                written ? SupportedTargets()[static_cast<size_t>(i)] : "untouched");
+    }
+  }
+  EXPECT_EQ(addnorm_supported_targets(nullptr, -1), count);
+}
+
+TEST(Dispatch, EachCanBeForcedAndTheCapLifted) {
+  ASSERT_EQ(addnorm_set_max_target(nullptr), ADDNORM_OK);
+  const std::string best = addnorm_target_name();
+  EXPECT_TRUE(IsSupported(best));
+  for (const std::string& target : SupportedTargets()) {
+    EXPECT_EQ(addnorm_set_max_target(target.c_str()), ADDNORM_OK);
+    EXPECT_EQ(addnorm_target_name(), target);
+  }
+  EXPECT_EQ(addnorm_set_max_target(nullptr), ADDNORM_OK);
+  EXPECT_EQ(addnorm_target_name(), best);
+}
+
+TEST(Dispatch, UnknownNameIsRefusedAndChangesNothing) {
+  for (const std::string& target : SupportedTargets()) {
+    ScopedTarget scoped(target);
+    for (const char* name : {"", "AVX2", "avx", "avx5122", "scalar ", "no_such_target", "sse4"}) {
+      const addnorm_status status = addnorm_set_max_target(name);
+      EXPECT_EQ(addnorm_status_kind(status), ADDNORM_UNKNOWN_TARGET) << name;
+      EXPECT_EQ(addnorm_target_name(), target) << name;
+    }
+  }
+}
+
+TEST(Versions, AreThoseOfTheProject) {
+  EXPECT_GT(addnorm_version(), 0u);
+  EXPECT_EQ(addnorm_numerics_version(), 1u);
+}
+
+TEST(PromisedDtypes, IndexBeyondTheListIsRefusedAndNothingWritten) {
+  for (const OpFields& op : AllOpFields()) {
+    const int32_t count = static_cast<int32_t>(PromisedDtypes(op.op).size());
+    for (int32_t index : {-1, count, count + 1, INT32_MIN, INT32_MAX}) {
+      addnorm_dtypes dtypes = {-7, -7, -7, -7, -7};
+      EXPECT_EQ(addnorm_status_kind(addnorm_promised_dtypes(op.op, index, &dtypes)), ADDNORM_OUT_OF_RANGE) << index;
+      for (addnorm_dtype d : {dtypes.x, dtypes.residual, dtypes.sum, dtypes.y, dtypes.vectors}) EXPECT_EQ(d, -7);
+    }
+    EXPECT_EQ(addnorm_status_kind(addnorm_promised_dtypes(op.op, 0, nullptr)), ADDNORM_NULL_POINTER);
+  }
+  for (addnorm_op op : {-1, static_cast<int>(ADDNORM_OP_COUNT), INT32_MIN, INT32_MAX}) {
+    addnorm_dtypes dtypes = {-7, -7, -7, -7, -7};
+    EXPECT_EQ(addnorm_status_kind(addnorm_promised_dtypes(op, 0, &dtypes)), ADDNORM_OUT_OF_RANGE) << op;
+    EXPECT_EQ(dtypes.x, -7);
+  }
+}
+
+// At least these, so that a row that is lost from the library's list is noticed.
+TEST(PromisedDtypes, HaveTheMixesThatModelsNeed) {
+  constexpr addnorm_dtype f = ADDNORM_F32, h = ADDNORM_F16, b = ADDNORM_BF16;
+  const auto promised = [](addnorm_op op) {
+    std::set<std::string> names;
+    for (const addnorm_dtypes& d : PromisedDtypes(op)) {
+      names.insert(std::string(DtypeName(d.x)) + " " + DtypeName(d.residual) + " " + DtypeName(d.sum) + " " +
+                   DtypeName(d.y) + " " + DtypeName(d.vectors));
+    }
+    return names;
+  };
+  for (addnorm_op op = 0; op < ADDNORM_OP_COUNT; ++op) {
+    const OpFields& fields = AllOpFields()[static_cast<size_t>(op)];
+    const auto is_there = [&](const char* name, addnorm_dtype dtype) {
+      return fields.Find(name) != nullptr ? dtype : 0;
+    };
+    const auto expect = [&](addnorm_dtype x, addnorm_dtype residual, addnorm_dtype sum, addnorm_dtype y) {
+      const bool narrow = x != f || y != f;
+      std::string name = std::string(DtypeName(x)) + " " + DtypeName(is_there("residual", residual)) + " " +
+                         DtypeName(is_there("sum_out", sum)) + " " + DtypeName(is_there("y", y)) + " ";
+      name += DtypeName(narrow ? (x != f ? x : y) : f);
+      EXPECT_EQ(promised(op).count(name), 1u) << fields.name << ": " << name;
+    };
+    expect(f, f, f, f);
+    for (addnorm_dtype narrow : {h, b}) {
+      expect(narrow, narrow, narrow, narrow);
+      const bool writes_stream = op == ADDNORM_OP_LAYER_NORM_ADD || op == ADDNORM_OP_RMS_NORM_ADD;
+      if (fields.Find("residual") != nullptr) expect(narrow, f, f, writes_stream ? f : narrow);
+      if (op == ADDNORM_OP_LAYER_NORM || op == ADDNORM_OP_RMS_NORM) expect(f, f, f, narrow);
+    }
+  }
+}
+
+TEST(Threads, CallsFromManyThreadsGiveTheSameBitsWhileTheTargetChanges) {
+  Options options;
+  options.gamma = VectorType::kStorage;
+  std::vector<std::string> expected;
+  std::vector<std::vector<Problem>> problems(4);
+  for (const OpCase& op_case : AllOpCases()) {
+    Problem problem(op_case, options, 3, 100);
+    problem.FillByKind(1);
+    ASSERT_EQ(problem.Run(), ADDNORM_OK);
+    expected.push_back(problem.Outputs());
+    for (std::vector<Problem>& each : problems) each.push_back(problem);
+  }
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (std::vector<Problem>& each : problems) {
+    threads.emplace_back([&] {
+      for (int repeat = 0; repeat < 20; ++repeat) {
+        for (size_t i = 0; i < each.size(); ++i) {
+          if (each[i].Run() != ADDNORM_OK || each[i].Outputs() != expected[i]) ++wrong;
+        }
+      }
+    });
+  }
+  std::thread changer([&] {
+    for (size_t i = 0; !stop; ++i) addnorm_set_max_target(SupportedTargets()[i % SupportedTargets().size()].c_str());
+  });
+  for (std::thread& thread : threads) thread.join();
+  stop = true;
+  changer.join();
+  addnorm_set_max_target(nullptr);
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace addnorm_test
