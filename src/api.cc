@@ -1,0 +1,198 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The public functions: read the arguments, check them, and run the one kernel that suits them.
+#include <cstring>
+
+#include "addnorm/addnorm.h"
+#include "src/call.h"
+#include "src/fp_environment.h"
+#include "src/status.h"
+#include "src/targets.h"
+#include "src/validate.h"
+
+namespace addnorm {
+namespace {
+
+// ---- Lowering: each argument struct to the one that all kernels take.
+
+Operand ToOperand(const addnorm_input& in) {
+  return {const_cast<void*>(in.data), in.row_stride, in.dtype, in.reserved};
+}
+Operand ToOperand(const addnorm_output& out) { return {out.data, out.row_stride, out.dtype, out.reserved}; }
+
+addnorm_dtype Or(addnorm_dtype dtype, addnorm_dtype otherwise) { return dtype != 0 ? dtype : otherwise; }
+
+// What all norms have.
+template <class Args>
+void LowerNorm(const Args& args, Call& call) {
+  call.y = ToOperand(args.y);
+  call.gamma = ToOperand(args.gamma);
+  call.beta = ToOperand(args.beta);
+  call.mean = ToOperand(args.mean);
+  call.rstd = ToOperand(args.rstd);
+  call.epsilon = args.epsilon;
+  call.gamma_offset = args.gamma_offset;
+  call.norm_dtype = Or(args.norm_dtype, ADDNORM_F32);
+}
+
+addnorm_status Lower(const addnorm_reduce_args& args, Call& call) {
+  call.mean = ToOperand(args.mean);
+  call.variance = ToOperand(args.variance);
+  call.mean_square = ToOperand(args.mean_square);
+  call.rms = ToOperand(args.rms);
+  return ADDNORM_OK;
+}
+
+addnorm_status Lower(const addnorm_add_args& args, Call& call) {
+  call.residual = ToOperand(args.residual);
+  call.sum_out = ToOperand(args.sum_out);
+  call.bias = ToOperand(args.bias);
+  call.residual_scale = args.residual_scale;
+  call.sum_dtype = args.sum_out.dtype;
+  return args.reserved == 0 ? ADDNORM_OK : MakeStatus(ADDNORM_RESERVED_NOT_ZERO, Subject::kReserved);
+}
+
+addnorm_status Lower(const addnorm_norm_args& args, Call& call) {
+  LowerNorm(args, call);
+  return ADDNORM_OK;
+}
+
+addnorm_status Lower(const addnorm_add_norm_args& args, Call& call) {
+  LowerNorm(args, call);
+  call.residual = ToOperand(args.residual);
+  call.sum_out = ToOperand(args.sum_out);
+  call.bias = ToOperand(args.bias);
+  call.residual_scale = args.residual_scale;
+  call.sum_dtype = Or(args.sum_dtype, args.residual.dtype);
+  return ADDNORM_OK;
+}
+
+addnorm_status Lower(const addnorm_norm_add_args& args, Call& call) {
+  LowerNorm(args, call);
+  call.residual = ToOperand(args.residual);
+  call.residual_scale = args.residual_scale;
+  call.norm_out_dtype = Or(args.norm_out_dtype, args.x.dtype);
+  return ADDNORM_OK;
+}
+
+// ---- Struct sizes: what an older or a newer caller's struct holds.
+
+// Where the required fields end, and what the others are when not given.
+template <class Args>
+struct Layout;
+
+template <>
+struct Layout<addnorm_reduce_args> {
+  static constexpr size_t kRequired = sizeof(addnorm_reduce_args);
+  static constexpr addnorm_reduce_args kDefaults = ADDNORM_REDUCE_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_add_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_add_args, bias);
+  static constexpr addnorm_add_args kDefaults = ADDNORM_ADD_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_norm_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_norm_args, gamma);
+  static constexpr addnorm_norm_args kDefaults = ADDNORM_NORM_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_add_norm_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_add_norm_args, sum_out);
+  static constexpr addnorm_add_norm_args kDefaults = ADDNORM_ADD_NORM_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_norm_add_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_norm_add_args, gamma);
+  static constexpr addnorm_norm_add_args kDefaults = ADDNORM_NORM_ADD_ARGS_INIT;
+};
+
+// No struct will ever be as large: a size beyond it is a mistake, and its tail is not read.
+constexpr size_t kMaxStructSize = 4096;
+
+bool IsZero(const unsigned char* begin, const unsigned char* end) {
+  while (begin != end && *begin == 0) ++begin;
+  return begin == end;
+}
+
+// The arguments as this version knows them; *storage holds them if the caller's struct is shorter. Null if the size is
+// wrong.
+template <class Args>
+const Args* ReadArgs(const Args* args, Args* storage) {
+  const size_t size = args->struct_size;
+  if (size == sizeof(Args)) return args;
+  if (size < Layout<Args>::kRequired || size % 8 != 0 || size > kMaxStructSize) return nullptr;
+  if (size > sizeof(Args)) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(args);
+    return IsZero(bytes + sizeof(Args), bytes + size) ? args : nullptr;
+  }
+  *storage = Layout<Args>::kDefaults;
+  std::memcpy(storage, args, size);
+  return storage;
+}
+
+template <class Args>
+addnorm_status Run(addnorm_op op, const Args* caller_args) {
+  if (caller_args == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kArgs);
+  Args storage;
+  const Args* args = ReadArgs(caller_args, &storage);
+  if (args == nullptr) return MakeStatus(ADDNORM_WRONG_STRUCT_SIZE, Subject::kStructSize);
+
+  Call call;
+  call.rows = args->rows;
+  call.cols = args->cols;
+  call.x = ToOperand(args->x);
+  addnorm_status status = Lower(*args, call);
+  if (status != ADDNORM_OK) return status;
+
+  size_t index;
+  status = Validate(op, call, &index);
+  if (status != ADDNORM_OK || index == kNothingToDo) return status;
+
+  const Kernel kernel = (*ActiveTable()->ops[static_cast<size_t>(op)])[index];
+  const DefaultFpEnvironment environment;
+  kernel(call);
+  return ADDNORM_OK;
+}
+
+}  // namespace
+}  // namespace addnorm
+
+extern "C" {
+
+addnorm_status addnorm_mean(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_MEAN, args); }
+
+addnorm_status addnorm_variance(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_VARIANCE, args); }
+
+addnorm_status addnorm_mean_variance(const addnorm_reduce_args* args) {
+  return addnorm::Run(ADDNORM_OP_MEAN_VARIANCE, args);
+}
+
+addnorm_status addnorm_mean_square(const addnorm_reduce_args* args) {
+  return addnorm::Run(ADDNORM_OP_MEAN_SQUARE, args);
+}
+
+addnorm_status addnorm_rms(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_RMS, args); }
+
+addnorm_status addnorm_add(const addnorm_add_args* args) { return addnorm::Run(ADDNORM_OP_ADD, args); }
+
+addnorm_status addnorm_layer_norm(const addnorm_norm_args* args) { return addnorm::Run(ADDNORM_OP_LAYER_NORM, args); }
+
+addnorm_status addnorm_rms_norm(const addnorm_norm_args* args) { return addnorm::Run(ADDNORM_OP_RMS_NORM, args); }
+
+addnorm_status addnorm_add_layer_norm(const addnorm_add_norm_args* args) {
+  return addnorm::Run(ADDNORM_OP_ADD_LAYER_NORM, args);
+}
+
+addnorm_status addnorm_add_rms_norm(const addnorm_add_norm_args* args) {
+  return addnorm::Run(ADDNORM_OP_ADD_RMS_NORM, args);
+}
+
+addnorm_status addnorm_layer_norm_add(const addnorm_norm_add_args* args) {
+  return addnorm::Run(ADDNORM_OP_LAYER_NORM_ADD, args);
+}
+
+addnorm_status addnorm_rms_norm_add(const addnorm_norm_add_args* args) {
+  return addnorm::Run(ADDNORM_OP_RMS_NORM_ADD, args);
+}
+
+}  // extern "C"

@@ -1,0 +1,55 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// What every public function is lowered to, and what every kernel takes.
+#ifndef ADDNORM_SRC_CALL_H_
+#define ADDNORM_SRC_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/lists.h"
+
+namespace addnorm {
+
+// A matrix, vector or column: addnorm_input and addnorm_output without the difference.
+struct Operand {
+  void* data = nullptr;
+  int64_t row_stride = 0;
+  addnorm_dtype dtype = 0;
+  int32_t reserved = 0;
+
+  // Start of a row; T is the storage type that dtype stands for.
+  template <class T>
+  T* Row(int64_t row) const {
+    return static_cast<T*>(data) + row * row_stride;
+  }
+
+  // Writes the one value of a row of a statistic, f32 or f64, if the caller asked for it.
+  void StoreStatistic(int64_t row, double value) const {
+    if (data == nullptr) return;
+    if (dtype == ADDNORM_F64) {
+      *Row<double>(row) = value;
+    } else {
+      *Row<float>(row) = static_cast<float>(value);
+    }
+  }
+};
+
+// One checked call: the union of all argument structs. Absent operands have null data.
+struct Call {
+  int64_t rows = 0;
+  int64_t cols = 0;
+  Operand x, residual, gamma, beta, bias;
+  Operand y, sum_out, mean, rstd, variance, mean_square, rms;
+  double epsilon = 0.0;
+  float gamma_offset = 0.0f;
+  float residual_scale = 1.0f;
+  addnorm_dtype sum_dtype = 0;
+  addnorm_dtype norm_dtype = ADDNORM_F32;
+  addnorm_dtype norm_out_dtype = ADDNORM_F32;
+};
+
+using Kernel = void (*)(const Call&);
+
+}  // namespace addnorm
+
+#endif  // ADDNORM_SRC_CALL_H_

@@ -1,0 +1,78 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Kernels of addnorm_add_layer_norm and addnorm_add_rms_norm.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/add_norm.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "src/vector/kernels-inl.h"
+
+#if ADDNORM_VECTOR_TARGET
+#include "src/vector/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Sums that the first pass leaves in memory: in sum_out, or in y, which the second pass overwrites in place.
+template <Statistic kStatistic, class X, class R, class S, class Y>
+struct StoredSumRows {
+  static constexpr bool kStored = true;
+  static int64_t Together(int64_t cols) { return RowsTogether(cols); }
+  StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
+  StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
+  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
+    sums.WithRow(row, 0, place.Row<S>(row),
+                 [&](const auto& source) HWY_ATTR { HWY_NAMESPACE::FirstPass<kStatistic>(source, cols, lanes); });
+  }
+
+  SumRows<X, R, S> sums;
+  const Operand& place;
+};
+
+// Sums in f32 without a place in memory, since y is too narrow and sum_out not asked for.
+template <Statistic kStatistic, class X, class R, class Y>
+struct UnstoredSumRows {
+  static constexpr bool kStored = false;
+  static int64_t Together(int64_t) { return 1; }
+  RecomputedInput<X, R> Input(int64_t row) const { return {sums, row}; }
+  StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
+  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
+    lanes.Clear();
+    Input(row).ForEachPiece(cols, [&](const StoredRow<float>& piece, size_t count)
+                                      HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
+  }
+
+  SumRows<X, R, float> sums;
+};
+
+template <Statistic kStatistic, size_t kIndex>
+void AddNorm(const Call& c) {
+  constexpr Dtypes kDtypes = dtypes::kAddNorm[kIndex];
+  using T = Storage<VectorDtype(kDtypes)>;
+  using X = Storage<kDtypes.x>;
+  using R = Storage<kDtypes.residual>;
+  using S = Storage<kDtypes.sum>;
+  using Y = Storage<kDtypes.y>;
+  const bool has_sum_out = c.sum_out.data != nullptr;
+  if constexpr (!std::is_same_v<S, Y>) {
+    if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y>{{c}});
+  }
+  NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y>{{c}, has_sum_out ? c.sum_out : c.y});
+}
+
+template <Statistic kStatistic, size_t... kIndex>
+constexpr Kernels AddNormKernels(std::index_sequence<kIndex...>) {
+  return {{&AddNorm<kStatistic, kIndex>...}};
+}
+
+constexpr std::make_index_sequence<dtypes::kAddNorm.size()> kAll;
+
+}  // namespace
+
+const Kernels kAddLayerNorm = AddNormKernels<Statistic::kLayerNorm>(kAll);
+const Kernels kAddRmsNorm = AddNormKernels<Statistic::kRmsNorm>(kAll);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+#endif  // ADDNORM_VECTOR_TARGET

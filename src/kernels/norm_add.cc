@@ -1,0 +1,45 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Kernels of addnorm_layer_norm_add and addnorm_rms_norm_add.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/norm_add.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "src/vector/kernels-inl.h"
+
+#if ADDNORM_VECTOR_TARGET
+#include "src/vector/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <Statistic kStatistic, size_t kIndex>
+void NormAdd(const Call& c) {
+  constexpr Dtypes kDtypes = dtypes::kNormAdd[kIndex];
+  using T = Storage<VectorDtype(kDtypes)>;
+  using X = Storage<kDtypes.x>;
+  using R = Storage<kDtypes.residual>;
+  using Y = Storage<kDtypes.y>;
+  if (c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)) {
+    NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToStorage<X>, R, Y>>{c});
+  } else {
+    NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToAny, R, Y>, false>{c});
+  }
+}
+
+template <Statistic kStatistic, size_t... kIndex>
+constexpr Kernels NormAddKernels(std::index_sequence<kIndex...>) {
+  return {{&NormAdd<kStatistic, kIndex>...}};
+}
+
+constexpr std::make_index_sequence<dtypes::kNormAdd.size()> kAll;
+
+}  // namespace
+
+const Kernels kLayerNormAdd = NormAddKernels<Statistic::kLayerNorm>(kAll);
+const Kernels kRmsNormAdd = NormAddKernels<Statistic::kRmsNorm>(kAll);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+#endif  // ADDNORM_VECTOR_TARGET

@@ -1,0 +1,68 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Kernels of addnorm_mean, addnorm_variance, addnorm_mean_variance, addnorm_mean_square and addnorm_rms.
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/kernels/reduce.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "src/vector/kernels-inl.h"
+
+#if ADDNORM_VECTOR_TARGET
+#include "src/vector/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <Statistic kStatistic>
+constexpr Powers PowersOf() {
+  if (kStatistic == Statistic::kMean) return Powers::kValues;
+  if (kStatistic == Statistic::kMeanSquare || kStatistic == Statistic::kRms) return Powers::kSquares;
+  return Powers::kBoth;
+}
+
+template <Statistic kStatistic, class T>
+HWY_INLINE void ReduceRow(const Call& c, int64_t row) {
+  const StoredInput<T> input{{c.x.Row<const T>(row)}};
+  const double n = static_cast<double>(c.cols);
+  RowLanes lanes;
+  lanes.Clear();
+  input.template Accumulate<PowersOf<kStatistic>()>(static_cast<size_t>(c.cols), 0.0, lanes);
+  if constexpr (kStatistic == Statistic::kMean) {
+    c.mean.StoreStatistic(row, Fold(lanes.sums) / n);
+  } else if constexpr (PowersOf<kStatistic>() == Powers::kSquares) {
+    const double mean_square = Fold(lanes.squares) / n;
+    c.mean_square.StoreStatistic(row, mean_square);
+    c.rms.StoreStatistic(row, std::sqrt(mean_square));
+  } else {
+    const Moments m = RowMoments(input, c.cols, lanes);
+    c.mean.StoreStatistic(row, m.mean);
+    c.variance.StoreStatistic(row, m.variance);
+  }
+}
+
+template <Statistic kStatistic, size_t kIndex>
+void Reduce(const Call& c) {
+  for (int64_t row = 0; row < c.rows; ++row) ReduceRow<kStatistic, Storage<dtypes::kReduce[kIndex].x>>(c, row);
+}
+
+template <Statistic kStatistic, size_t... kIndex>
+constexpr Kernels ReduceKernels(std::index_sequence<kIndex...>) {
+  return {{&Reduce<kStatistic, kIndex>...}};
+}
+
+constexpr std::make_index_sequence<dtypes::kReduce.size()> kAll;
+
+}  // namespace
+
+const Kernels kMean = ReduceKernels<Statistic::kMean>(kAll);
+const Kernels kVariance = ReduceKernels<Statistic::kVariance>(kAll);
+const Kernels kMeanVariance = ReduceKernels<Statistic::kMeanVariance>(kAll);
+const Kernels kMeanSquare = ReduceKernels<Statistic::kMeanSquare>(kAll);
+const Kernels kRms = ReduceKernels<Statistic::kRms>(kAll);
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+#endif  // ADDNORM_VECTOR_TARGET

@@ -1,0 +1,222 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The sums over a row in the canonical order of docs/NUMERICS.md: the only reductions of the vector targets.
+//
+// The V lanes live in memory between calls, so that a row may be summed in pieces (of whole steps, but the last), and
+// in registers within. Scalable vectors cannot sit in arrays: registers are parameter packs with one member for each
+// f32 vector of V lanes, kRegister counting them.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_
+#undef ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "src/vector/sources-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+// f32 vectors that hold V lanes. Scalable targets know the number at run time only, and it may change between calls.
+template <size_t kCount>
+using Registers = std::make_index_sequence<kCount>;
+
+// Calls f(Registers<n>()) with the number of this CPU's, as it is now.
+template <class Function>
+HWY_INLINE void WithRegisters(const Function& f) {
+  const D32 d;
+#if HWY_HAVE_SCALABLE
+  switch (kLanes / hn::Lanes(d)) {
+    case 1:
+      return f(Registers<1>());
+    case 2:
+      return f(Registers<2>());
+    default:
+      return f(Registers<4>());
+  }
+#else
+  f(Registers<kLanes / hn::MaxLanes(d)>());
+#endif
+}
+
+namespace internal {
+
+template <size_t>
+struct RegisterType {
+  using Type = V64;
+};
+template <size_t kRegister>
+using Register = typename RegisterType<kRegister>::Type;
+
+// The part of a vector at `col` that lies before `cols`.
+HWY_INLINE Partial Remaining(D32 d, size_t col, size_t cols) {
+  return {col < cols ? std::min(cols - col, hn::Lanes(d)) : 0};
+}
+
+template <class Source>
+HWY_INLINE V32 LoadOrZero(D32 d, const Source& source, size_t col, size_t cols) {
+  const Partial extent = Remaining(d, col, cols);
+  if (extent.count == 0) return hn::Zero(d);
+  if (extent.count == hn::Lanes(d)) return source.Load(d, col, Full());
+  return source.Load(d, col, extent);
+}
+
+HWY_INLINE V32 SumOfFourSquares(V32 v0, V32 v1, V32 v2, V32 v3) {
+  return hn::Add(hn::MulAdd(v0, v0, hn::Mul(v1, v1)), hn::MulAdd(v2, v2, hn::Mul(v3, v3)));
+}
+
+HWY_INLINE void AddWidened(D64 d, V32 v, V64& low, V64& high) {
+  low = hn::Add(low, hn::PromoteLowerTo(d, v));
+  high = hn::Add(high, hn::PromoteUpperTo(d, v));
+}
+
+template <class Source, size_t... kRegister>
+HWY_INLINE void FastSquares(std::index_sequence<kRegister...>, const Source& source, size_t cols,
+                            double* HWY_RESTRICT lanes, Register<kRegister>... low, Register<kRegister>... high) {
+  const D32 d;
+  const D64 d64;
+  const size_t n = hn::Lanes(d);
+  constexpr size_t kStep = kSquaresPerStep * kLanes;
+  size_t col = 0;
+  for (; col + kStep <= cols; col += kStep) {
+    (AddWidened(d64,
+                SumOfFourSquares(source.Load(d, col + kRegister * n, Full()),
+                                 source.Load(d, col + kRegister * n + kLanes, Full()),
+                                 source.Load(d, col + kRegister * n + 2 * kLanes, Full()),
+                                 source.Load(d, col + kRegister * n + 3 * kLanes, Full())),
+                low, high),
+     ...);
+  }
+  if (col < cols) {
+    (AddWidened(d64,
+                SumOfFourSquares(LoadOrZero(d, source, col + kRegister * n, cols),
+                                 LoadOrZero(d, source, col + kRegister * n + kLanes, cols),
+                                 LoadOrZero(d, source, col + kRegister * n + 2 * kLanes, cols),
+                                 LoadOrZero(d, source, col + kRegister * n + 3 * kLanes, cols)),
+                low, high),
+     ...);
+  }
+  (hn::Store(low, d64, lanes + kRegister * n), ...);
+  (hn::Store(high, d64, lanes + kRegister * n + n / 2), ...);
+}
+
+// What PowerSums computes.
+enum class Powers { kValues, kSquares, kBoth, kBothAboutPivot };
+
+template <Powers kPowers, class Source, class Extent>
+HWY_INLINE void PowerStep(D64 d, const Source& source, size_t col, Extent extent, double pivot, V64& sum_low,
+                          V64& sum_high, V64& square_low, V64& square_high) {
+  V64 low, high;
+  source.Widen(d, col, extent, low, high);
+  if constexpr (kPowers == Powers::kBothAboutPivot) {
+    low = hn::Sub(low, hn::Set(d, pivot));
+    high = hn::Sub(high, hn::Set(d, pivot));
+    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero after the subtraction
+      const size_t half = hn::Lanes(d);
+      low = hn::IfThenElseZero(hn::FirstN(d, std::min(extent.count, half)), low);
+      high = hn::IfThenElseZero(hn::FirstN(d, extent.count - std::min(extent.count, half)), high);
+    }
+  }
+  if constexpr (kPowers != Powers::kSquares) {
+    sum_low = hn::Add(sum_low, low);
+    sum_high = hn::Add(sum_high, high);
+  }
+  if constexpr (kPowers != Powers::kValues) {
+    square_low = hn::MulAdd(low, low, square_low);
+    square_high = hn::MulAdd(high, high, square_high);
+  }
+}
+
+template <Powers kPowers, class Source, size_t... kRegister>
+HWY_INLINE void PowerSums(std::index_sequence<kRegister...>, const Source& source, size_t cols, double pivot,
+                          double* HWY_RESTRICT sums, double* HWY_RESTRICT squares, Register<kRegister>... sum_low,
+                          Register<kRegister>... sum_high, Register<kRegister>... square_low,
+                          Register<kRegister>... square_high) {
+  const D32 d;
+  const D64 d64;
+  const size_t n = hn::Lanes(d);
+  size_t col = 0;
+  for (; col + kLanes <= cols; col += kLanes) {
+    (PowerStep<kPowers>(d64, source, col + kRegister * n, Full(), pivot, sum_low, sum_high, square_low, square_high),
+     ...);
+  }
+  if (col < cols) {
+    const auto step = [&](size_t at, V64& s_low, V64& s_high, V64& q_low, V64& q_high) HWY_ATTR {
+      const Partial extent = Remaining(d, at, cols);
+      if (extent.count != 0) PowerStep<kPowers>(d64, source, at, extent, pivot, s_low, s_high, q_low, q_high);
+    };
+    (step(col + kRegister * n, sum_low, sum_high, square_low, square_high), ...);
+  }
+  if constexpr (kPowers != Powers::kSquares) {
+    (hn::Store(sum_low, d64, sums + kRegister * n), ...);
+    (hn::Store(sum_high, d64, sums + kRegister * n + n / 2), ...);
+  }
+  if constexpr (kPowers != Powers::kValues) {
+    (hn::Store(square_low, d64, squares + kRegister * n), ...);
+    (hn::Store(square_high, d64, squares + kRegister * n + n / 2), ...);
+  }
+}
+
+}  // namespace internal
+
+using internal::Powers;
+
+// The lanes of one row's sums. They start at +0.0, never at the first element.
+struct alignas(64) RowLanes {
+  void Clear() {
+    for (double& lane : sums) lane = 0.0;
+    for (double& lane : squares) lane = 0.0;
+  }
+
+  double sums[kLanes];
+  double squares[kLanes];
+};
+
+namespace internal {
+
+template <class Source, size_t... kRegister>
+HWY_INLINE void FastSquaresInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
+                                       RowLanes& lanes) {
+  const D64 d;
+  const size_t n = hn::Lanes(D32());
+  FastSquares(registers, source, cols, lanes.squares, hn::Load(d, lanes.squares + kRegister * n)...,
+              hn::Load(d, lanes.squares + kRegister * n + n / 2)...);
+}
+
+template <Powers kPowers, class Source, size_t... kRegister>
+HWY_INLINE void PowerSumsInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
+                                     double pivot, RowLanes& lanes) {
+  const D64 d;
+  const size_t n = hn::Lanes(D32());
+  PowerSums<kPowers>(registers, source, cols, pivot, lanes.sums, lanes.squares,
+                     hn::Load(d, lanes.sums + kRegister * n)..., hn::Load(d, lanes.sums + kRegister * n + n / 2)...,
+                     hn::Load(d, lanes.squares + kRegister * n)...,
+                     hn::Load(d, lanes.squares + kRegister * n + n / 2)...);
+}
+
+}  // namespace internal
+
+// Adds the squares of a row, four at a time summed in f32 (RMSNorm's fast statistic).
+template <class Source>
+HWY_INLINE void AccumulateFastSquares(const Source& source, size_t cols, RowLanes& lanes) {
+  WithRegisters([&](auto registers) HWY_ATTR { internal::FastSquaresInRegisters(registers, source, cols, lanes); });
+}
+
+// Adds x - pivot and its square in f64, or one of them.
+template <Powers kPowers, class Source>
+HWY_INLINE void AccumulatePowers(const Source& source, size_t cols, double pivot, RowLanes& lanes) {
+  WithRegisters([&](auto registers)
+                    HWY_ATTR { internal::PowerSumsInRegisters<kPowers>(registers, source, cols, pivot, lanes); });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

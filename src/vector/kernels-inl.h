@@ -1,0 +1,46 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// What each vector target exports, one array an operation; defined in src/kernels/, collected by src/dispatch.cc.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_KERNELS_INL_H_
+#undef ADDNORM_SRC_VECTOR_KERNELS_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_KERNELS_INL_H_
+#endif
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "hwy/highway.h"
+#include "src/targets.h"
+
+// Whether the target being compiled has kernels; the others run the scalar reference.
+#undef ADDNORM_VECTOR_TARGET
+#if HWY_HAVE_FLOAT64 && (HWY_TARGET & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_ALL_NEON | HWY_ALL_SVE))
+#define ADDNORM_VECTOR_TARGET 1
+#else
+#define ADDNORM_VECTOR_TARGET 0
+#endif
+
+#if ADDNORM_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+extern const Kernels kMean, kVariance, kMeanVariance, kMeanSquare, kRms, kAdd, kLayerNorm, kRmsNorm, kAddLayerNorm,
+    kAddRmsNorm, kLayerNormAdd, kRmsNormAdd;
+
+// One kernel for each promised combination: kInstance<index>, in the list's order.
+template <template <size_t> class Instance, size_t... kIndex>
+constexpr Kernels Instantiate(std::index_sequence<kIndex...>) {
+  return {{&Instance<kIndex>::Run...}};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+#endif  // ADDNORM_VECTOR_TARGET
+
+#endif  // per-target include guard

@@ -1,0 +1,55 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The loops over the elements of a row that have no order to keep.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_LOOPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_LOOPS_INL_H_
+#undef ADDNORM_SRC_VECTOR_LOOPS_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_LOOPS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+
+#include "src/vector/storage-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+// Calls f(col, extent) for each vector of the row.
+template <size_t kUnroll = 4, class Function>
+HWY_INLINE void ForEachVector(size_t cols, const Function& f) {
+  const size_t n = hn::Lanes(D32());
+  size_t col = 0;
+  if constexpr (kUnroll == 4) {
+    for (; col + 4 * n <= cols; col += 4 * n) {
+      f(col, Full());
+      f(col + n, Full());
+      f(col + 2 * n, Full());
+      f(col + 3 * n, Full());
+    }
+  }
+  for (; col + n <= cols; col += n) f(col, Full());
+  if (col < cols) f(col, Partial{cols - col});
+}
+
+// Elements of a stage; a multiple of what the accumulators take in one step.
+inline constexpr size_t kChunk = 1024;
+
+struct alignas(64) Chunk {
+  float values[kChunk];
+};
+
+// Calls f(begin, count) for each chunk of the row.
+template <class Function>
+HWY_INLINE void ForEachChunk(size_t cols, const Function& f) {
+  for (size_t begin = 0; begin < cols; begin += kChunk) f(begin, std::min(kChunk, cols - begin));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

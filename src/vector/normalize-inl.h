@@ -1,0 +1,193 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The second half of the row pipeline, in stages that the loop at the end joins: normalize, gamma and beta, add after,
+// store.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_NORMALIZE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_NORMALIZE_INL_H_
+#undef ADDNORM_SRC_VECTOR_NORMALIZE_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_NORMALIZE_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "src/vector/loops-inl.h"
+#include "src/vector/sources-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+// ---- Normalize: t = (x - mean) * rstd in f32. The wide path, in f64, is in staged-inl.h.
+
+struct NarrowLayerNorm {
+  explicit NarrowLayerNorm(const Scale& s) : mean(s.mean_hi), inverse(s.inverse), correction(s.correction) {}
+
+  HWY_INLINE V32 operator()(D32 d, V32 x) const {
+    return hn::MulAdd(hn::Sub(x, hn::Set(d, mean)), hn::Set(d, inverse), hn::Set(d, correction));
+  }
+
+  float mean;
+  float inverse;
+  float correction;
+};
+
+struct NarrowRmsNorm {
+  explicit NarrowRmsNorm(const Scale& s) : inverse(s.inverse) {}
+
+  HWY_INLINE V32 operator()(D32 d, V32 x) const { return hn::Mul(x, hn::Set(d, inverse)); }
+
+  float inverse;
+};
+
+// ---- Affine: y = fma(round(t), gamma + gamma_offset, beta). Each struct is one case of that formula with what is
+// absent left out: T is the dtype of gamma and beta where it is known.
+
+struct NoAffine {
+  static constexpr size_t kUnroll = 4;
+
+  explicit NoAffine(const Call&) {}
+
+  template <class Extent>
+  HWY_INLINE V32 operator()(D32, V32 t, size_t, Extent) const {
+    return t;
+  }
+};
+
+template <class T>
+struct Gamma {
+  static constexpr size_t kUnroll = 4;
+
+  explicit Gamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)) {}
+
+  template <class Extent>
+  HWY_INLINE V32 operator()(D32 d, V32 t, size_t col, Extent extent) const {
+    return hn::Mul(t, Packing<T>::Load(d, gamma + col, extent));
+  }
+
+  const T* gamma;
+};
+
+template <class T>
+struct GammaBeta {
+  static constexpr size_t kUnroll = 4;
+
+  explicit GammaBeta(const Call& c)
+      : gamma(static_cast<const T*>(c.gamma.data)), beta(static_cast<const T*>(c.beta.data)) {}
+
+  template <class Extent>
+  HWY_INLINE V32 operator()(D32 d, V32 t, size_t col, Extent extent) const {
+    return hn::MulAdd(t, Packing<T>::Load(d, gamma + col, extent), Packing<T>::Load(d, beta + col, extent));
+  }
+
+  const T* gamma;
+  const T* beta;
+};
+
+// Everything else: gamma_offset, norm_dtype, mixed dtypes, beta alone. T is the 16-bit type that gamma and beta may
+// have.
+template <class T>
+struct AnyAffine {
+  static constexpr size_t kUnroll = 1;  // it is large
+
+  explicit AnyAffine(const Call& c)
+      : gamma(c.gamma), beta(c.beta), gamma_offset(c.gamma_offset), norm_dtype(c.norm_dtype) {}
+
+  template <class Extent>
+  HWY_INLINE V32 EffectiveGamma(D32 d, size_t col, Extent extent) const {
+    const V32 g = gamma.data != nullptr ? gamma.Load(d, col, extent) : hn::Set(d, 1.0f);
+    return gamma_offset != 0.0f ? hn::Add(g, hn::Set(d, gamma_offset)) : g;
+  }
+
+  template <class Extent>
+  HWY_INLINE V32 EffectiveBeta(D32 d, size_t col, Extent extent) const {
+    return beta.data != nullptr ? beta.Load(d, col, extent) : hn::Set(d, -0.0f);
+  }
+
+  template <class Extent>
+  HWY_INLINE V32 operator()(D32 d, V32 t, size_t col, Extent extent) const {
+    return hn::MulAdd(RoundTo(d, norm_dtype, t), EffectiveGamma(d, col, extent), EffectiveBeta(d, col, extent));
+  }
+
+  VectorOperand<T> gamma;
+  VectorOperand<T> beta;
+  float gamma_offset;
+  addnorm_dtype norm_dtype;
+};
+
+// Calls f with the affine that suits the call, once a call; with AnyAffine if not kSpecialize. T as for AnyAffine.
+template <class T, bool kSpecialize, class Function>
+HWY_INLINE void WithAffine(const Call& c, const Function& f) {
+  if constexpr (!kSpecialize) return f(AnyAffine<T>(c));
+  const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
+  const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
+  const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
+  const bool f32 = c.gamma.dtype == ADDNORM_F32;
+  if (!plain || !same_dtype) return f(AnyAffine<T>(c));
+  if (!has(c.gamma)) return f(NoAffine(c));
+  if (has(c.beta)) return f32 ? f(GammaBeta<float>(c)) : f(GammaBeta<T>(c));
+  return f32 ? f(Gamma<float>(c)) : f(Gamma<T>(c));
+}
+
+// ---- Store: y, or what the add after makes of it.
+
+template <class Y>
+struct StoreResult {
+  StoreResult(const Call& c, int64_t row) : y(c.y.Row<Y>(row)) {}
+
+  template <class Extent>
+  HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
+    Packing<Y>::Store(d, value, y + col, extent);
+  }
+
+  Y* y;
+};
+
+// Rounding to a storage type, or to one that the call names.
+template <class T>
+struct RoundToStorage {
+  explicit RoundToStorage(addnorm_dtype) {}
+  HWY_INLINE V32 operator()(D32 d, V32 v) const { return Packing<T>::Round(d, v); }
+};
+
+struct RoundToAny {
+  explicit RoundToAny(addnorm_dtype to) : dtype(to) {}
+  HWY_INLINE V32 operator()(D32 d, V32 v) const { return RoundTo(d, dtype, v); }
+  addnorm_dtype dtype;
+};
+
+// y = fma(scale, residual, n), n rounded to norm_out_dtype.
+template <class Round, class R, class Y>
+struct AddAndStoreResult {
+  AddAndStoreResult(const Call& c, int64_t row)
+      : residual(c.residual.Row<const R>(row)), y(c.y.Row<Y>(row)), scale(c.residual_scale), round(c.norm_out_dtype) {}
+
+  template <class Extent>
+  HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
+    const V32 stream = Packing<R>::Load(d, residual + col, extent);
+    Packing<Y>::Store(d, hn::MulAdd(hn::Set(d, scale), stream, round(d, value)), y + col, extent);
+  }
+
+  const R* residual;
+  Y* y;
+  float scale;
+  Round round;
+};
+
+// ---- The loop. Elements may be read and written in place: each is read before it is written.
+
+template <class Source, class Normalize, class Affine, class Sink>
+HWY_NOINLINE void NormalizeRow(const Source source, size_t cols, const Normalize normalize, const Affine& affine,
+                               const Sink sink) {
+  const D32 d;
+  ForEachVector<Affine::kUnroll>(cols, [&](size_t col, auto extent) HWY_ATTR {
+    sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

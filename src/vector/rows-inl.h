@@ -1,0 +1,139 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The loop over rows that all norms share: statistics of a few rows, their scales, then the rows normalized.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_ROWS_INL_H_
+#undef ADDNORM_SRC_VECTOR_ROWS_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_ROWS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "src/vector/staged-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+template <Statistic kStatistic>
+using NarrowNormalize = std::conditional_t<kStatistic == Statistic::kLayerNorm, NarrowLayerNorm, NarrowRmsNorm>;
+
+// Adds what the statistic needs of a row, or of a piece of one.
+template <Statistic kStatistic, class Source>
+HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowLanes& lanes) {
+  if constexpr (kStatistic == Statistic::kLayerNorm) {
+    AccumulatePowers<Powers::kBoth>(source, cols, 0.0, lanes);
+  } else {
+    AccumulateFastSquares(source, cols, lanes);
+  }
+}
+
+// The first pass over a row.
+template <Statistic kStatistic, class Source>
+HWY_NOINLINE void FirstPass(const Source source, size_t cols, RowLanes& lanes) {
+  lanes.Clear();
+  AccumulateStatistic<kStatistic>(source, cols, lanes);
+}
+
+// From the first pass's lanes to the moments of the row, with the second pass if it is needed.
+template <class Input>
+HWY_INLINE Moments RowMoments(const Input& input, int64_t cols, RowLanes& lanes) {
+  Moments m = OnePassMoments(Fold(lanes.sums), Fold(lanes.squares), cols);
+  if (HWY_UNLIKELY(m.needs_second_pass)) {
+    lanes.Clear();
+    input.template Accumulate<Powers::kBothAboutPivot>(static_cast<size_t>(cols), static_cast<double>(m.mean_hi),
+                                                       lanes);
+    SecondPassMoments(Fold(lanes.sums), Fold(lanes.squares), cols, m);
+  }
+  return m;
+}
+
+template <Statistic kStatistic, class Input>
+HWY_NOINLINE Scale RowScale(const Input input, const Call& c, RowLanes& lanes) {
+  if constexpr (kStatistic == Statistic::kLayerNorm) {
+    return LayerNormScale(RowMoments(input, c.cols, lanes), c.epsilon, c.cols);
+  } else {
+    double mean_square = Fold(lanes.squares) / static_cast<double>(c.cols);
+    if (HWY_UNLIKELY(NeedsExactSquares(mean_square, c.cols))) {
+      lanes.Clear();
+      input.template Accumulate<Powers::kSquares>(static_cast<size_t>(c.cols), 0.0, lanes);
+      mean_square = Fold(lanes.squares) / static_cast<double>(c.cols);
+    }
+    return RmsNormScale(mean_square, c.epsilon);
+  }
+}
+
+// Rows whose statistics are gathered before the first of them is normalized: their divisions and roots then overlap.
+// They have to stay in L1 until they are.
+inline constexpr int64_t kMaxRowsTogether = 8;
+
+HWY_INLINE int64_t RowsTogether(int64_t cols) {
+  constexpr int64_t kElementsInL1 = 4096;
+  return std::clamp(kElementsInL1 / cols, int64_t{1}, kMaxRowsTogether);
+}
+
+// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink; kStored unless it needs
+// the staged path.
+
+// The scales of rows `begin` to `begin` + `count`, at most kMaxRowsTogether.
+template <Statistic kStatistic, class Rows>
+HWY_NOINLINE void ScaleRows(const Call& c, const Rows& rows, int64_t begin, int64_t count, Scale* scales) {
+  RowLanes lanes[kMaxRowsTogether];
+  for (int64_t r = 0; r < count; ++r) rows.FirstPass(begin + r, static_cast<size_t>(c.cols), lanes[r]);
+  for (int64_t r = 0; r < count; ++r) {
+    scales[r] = RowScale<kStatistic>(rows.Input(begin + r), c, lanes[r]);
+    c.mean.StoreStatistic(begin + r, static_cast<double>(scales[r].mean_hi) + scales[r].mean_lo);
+    c.rstd.StoreStatistic(begin + r, scales[r].rstd);
+  }
+}
+
+// Rows that are normalized as they lie in memory.
+template <Statistic kStatistic, class X, class SinkType, bool kIsStored = true>
+struct PlainRows {
+  static constexpr bool kStored = kIsStored;
+  static int64_t Together(int64_t cols) { return RowsTogether(cols); }
+  StoredInput<X> Input(int64_t row) const { return {{c.x.template Row<const X>(row)}}; }
+  SinkType Sink(int64_t row) const { return SinkType(c, row); }
+  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
+    HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols, lanes);
+  }
+
+  const Call& c;
+};
+
+// All rows of a call. T is the 16-bit type that gamma and beta may have.
+template <Statistic kStatistic, class T, class Rows>
+HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
+  using Normalize = NarrowNormalize<kStatistic>;
+  const size_t cols = static_cast<size_t>(c.cols);
+  const int64_t together = Rows::Together(c.cols);
+  WithAffine<T, Rows::kStored>(c, [&](const auto& affine) HWY_ATTR {
+    Scale scales[kMaxRowsTogether];
+    for (int64_t begin = 0; begin < c.rows; begin += together) {
+      const int64_t count = std::min(together, c.rows - begin);
+      ScaleRows<kStatistic>(c, rows, begin, count, scales);
+      for (int64_t r = 0; r < count; ++r) {
+        const auto input = rows.Input(begin + r);
+        const auto sink = rows.Sink(begin + r);
+        if constexpr (Rows::kStored) {
+          if (HWY_LIKELY(!scales[r].wide)) {
+            NormalizeRow(input.row, cols, Normalize(scales[r]), affine, sink);
+            continue;
+          }
+        }
+        NormalizeRowStaged<Normalize>(input, cols, scales[r], AnyAffine<T>(c), sink);
+      }
+    }
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

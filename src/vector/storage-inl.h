@@ -1,0 +1,164 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Loads and stores by storage type: the only place that knows how elements lie in memory. Values are f32 outside.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_STORAGE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_STORAGE_INL_H_
+#undef ADDNORM_SRC_VECTOR_STORAGE_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_STORAGE_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "hwy/highway.h"
+#include "src/call.h"
+#include "src/statistics.h"
+#include "src/storage.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors of at most V f32 lanes, and of half as many f64 lanes: longer ones (SVE beyond 512 bits) stay part empty.
+using D32 = hn::CappedTag<float, kLanes>;
+using D64 = hn::CappedTag<double, kLanes / 2>;
+using V32 = hn::Vec<D32>;
+using V64 = hn::Vec<D64>;
+
+// How much of a vector lies within the row.
+struct Full {};
+struct Partial {
+  size_t count;
+};
+
+namespace internal {
+
+template <class D, typename T>
+HWY_INLINE hn::Vec<D> LoadElements(D d, const T* from, Full) {
+  return hn::LoadU(d, from);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> LoadElements(D d, const float* from, Partial extent) {
+  return hn::LoadN(d, from, extent.count);
+}
+
+template <class D, typename T>
+HWY_INLINE void StoreElements(hn::Vec<D> v, D d, T* to, Full) {
+  hn::StoreU(v, d, to);
+}
+template <class D>
+HWY_INLINE void StoreElements(hn::Vec<D> v, D d, float* to, Partial extent) {
+  hn::StoreN(v, d, to, extent.count);
+}
+
+// Where 16-bit lanes cannot be masked, these are long: one copy, not one in each loop's tail.
+#if HWY_TARGET == HWY_AVX2 || (HWY_TARGET & HWY_ALL_NEON)
+#define ADDNORM_INLINE_IF_MASKED HWY_NOINLINE
+#else
+#define ADDNORM_INLINE_IF_MASKED HWY_INLINE
+#endif
+template <class D>
+ADDNORM_INLINE_IF_MASKED hn::Vec<D> LoadElements(D d, const uint16_t* from, Partial extent) {
+  return hn::LoadN(d, from, extent.count);
+}
+template <class D>
+ADDNORM_INLINE_IF_MASKED void StoreElements(hn::Vec<D> v, D d, uint16_t* to, Partial extent) {
+  hn::StoreN(v, d, to, extent.count);
+}
+#undef ADDNORM_INLINE_IF_MASKED
+
+// Highway's lane type for a 16-bit storage type.
+template <class T>
+using HwyType = std::conditional_t<std::is_same_v<T, F16>, hwy::float16_t, hwy::bfloat16_t>;
+
+}  // namespace internal
+
+// Storage types packed as they lie in memory: f32 as they are, 16-bit types in vectors of half the size.
+template <class T>
+struct Packing {
+  // Elements as f32, exactly. D is D32 or half of it.
+  template <class D, class Extent>
+  static HWY_INLINE hn::Vec<D> Load(D d, const T* from, Extent extent) {
+    const hn::Rebind<uint16_t, D> bits;
+    const hn::Rebind<internal::HwyType<T>, D> stored;
+    return hn::PromoteTo(
+        d, hn::BitCast(stored, internal::LoadElements(bits, reinterpret_cast<const uint16_t*>(from), extent)));
+  }
+
+  // Stores v rounded to nearest even, and returns what was stored.
+  template <class Extent>
+  static HWY_INLINE V32 Store(D32 d, V32 v, T* to, Extent extent) {
+    const hn::Rebind<uint16_t, D32> bits;
+    const hn::Rebind<internal::HwyType<T>, D32> stored;
+    const auto packed = hn::DemoteTo(stored, v);
+    internal::StoreElements(hn::BitCast(bits, packed), bits, reinterpret_cast<uint16_t*>(to), extent);
+    return hn::PromoteTo(d, packed);
+  }
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> Round(D d, hn::Vec<D> v) {
+    const hn::Rebind<internal::HwyType<T>, D> stored;
+    return hn::PromoteTo(d, hn::DemoteTo(stored, v));
+  }
+};
+
+template <>
+struct Packing<float> {
+  template <class D, class Extent>
+  static HWY_INLINE hn::Vec<D> Load(D d, const float* from, Extent extent) {
+    return internal::LoadElements(d, from, extent);
+  }
+
+  template <class Extent>
+  static HWY_INLINE V32 Store(D32 d, V32 v, float* to, Extent extent) {
+    internal::StoreElements(v, d, to, extent);
+    return v;
+  }
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> Round(D, hn::Vec<D> v) {
+    return v;
+  }
+};
+
+// Rounds to a dtype known at run time. A branch that always goes the same way costs less than a copy of the loop.
+template <class D>
+HWY_INLINE hn::Vec<D> RoundTo(D d, addnorm_dtype dtype, hn::Vec<D> v) {
+  if (dtype == ADDNORM_BF16) return Packing<BF16>::Round(d, v);
+  if (dtype == ADDNORM_F16) return Packing<F16>::Round(d, v);
+  return v;
+}
+
+// gamma, beta or bias: f32 or the combination's 16-bit type T, known at run time.
+template <class T>
+struct VectorOperand {
+  explicit VectorOperand(const Operand& operand)
+      : data(operand.data), is_f32(operand.dtype == ADDNORM_F32 || std::is_same_v<T, float>) {}
+
+  // The same vector from column `begin` on.
+  VectorOperand From(size_t begin) const {
+    VectorOperand piece = *this;
+    if (data != nullptr) piece.data = static_cast<const char*>(data) + begin * (is_f32 ? sizeof(float) : sizeof(T));
+    return piece;
+  }
+
+  template <class Extent>
+  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
+    if (is_f32) return Packing<float>::Load(d, static_cast<const float*>(data) + col, extent);
+    return Packing<T>::Load(d, static_cast<const T*>(data) + col, extent);
+  }
+
+  const void* data;
+  bool is_f32;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,85 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The add of a residual, as a source of elements that stores what it gives.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_SUM_INL_H_
+#undef ADDNORM_SRC_VECTOR_SUM_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_SUM_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "src/vector/accumulate-inl.h"
+#include "src/vector/loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+// The add: fma(scale, residual, x + bias), rounded to S and stored on the way.
+template <class X, class R, class S, bool kHasBias>
+struct SumRow {
+  template <class Extent>
+  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
+    V32 value = Packing<X>::Load(d, x + col, extent);
+    if constexpr (kHasBias) value = hn::Add(value, bias.Load(d, col, extent));
+    const V32 stream = Packing<R>::Load(d, residual + col, extent);
+    return Packing<S>::Store(d, hn::MulAdd(hn::Set(d, scale), stream, value), sum + col, extent);
+  }
+
+  template <class Extent>
+  HWY_INLINE void Widen(D64 d, size_t col, Extent extent, V64& low, V64& high) const {
+    const V32 v = Load(D32(), col, extent);
+    low = hn::PromoteLowerTo(d, v);
+    high = hn::PromoteUpperTo(d, v);
+  }
+
+  const X* x;
+  const R* residual;
+  S* sum;
+  VectorOperand<std::conditional_t<std::is_same_v<X, float>, S, X>> bias;
+  float scale;
+};
+
+// Reads all of a source for its side effect: a SumRow stores its sum.
+template <class Source>
+HWY_NOINLINE void Evaluate(const Source source, size_t count) {
+  ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
+}
+
+// The sums of a call. The stage for bias is chosen here, outside of the loops over elements.
+template <class X, class R, class S>
+struct SumRows {
+  // Calls f with columns `begin` and on of a row, to be stored at `to`.
+  template <class Function>
+  HWY_INLINE void WithRow(int64_t row, size_t begin, S* to, const Function& f) const {
+    if (c.bias.data != nullptr) {
+      f(Row<true>(row, begin, to));
+    } else {
+      f(Row<false>(row, begin, to));
+    }
+  }
+
+  void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
+    WithRow(row, begin, to, [&](const auto& source) HWY_ATTR { HWY_NAMESPACE::Evaluate(source, count); });
+  }
+
+  template <bool kHasBias>
+  SumRow<X, R, S, kHasBias> Row(int64_t row, size_t begin, S* to) const {
+    using Bias = decltype(SumRow<X, R, S, kHasBias>::bias);
+    return {c.x.template Row<const X>(row) + begin, c.residual.template Row<const R>(row) + begin, to,
+            Bias(c.bias).From(begin), c.residual_scale};
+  }
+
+  const Call& c;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
