@@ -1,0 +1,54 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// The roofs: loops that move the operands of an operation and compute nothing that any of its results needs.
+#ifndef ADDNORM_BENCH_SWEEP_H_
+#define ADDNORM_BENCH_SWEEP_H_
+
+#include <stddef.h>
+
+namespace addnorm_bench {
+
+// Contiguous rows. Each row of gamma and beta (`vectors`), the type of the narrowest operand, takes row_bytes.
+struct SweepOperands {
+  const char* x;
+  const char* residual;
+  const char* vectors[2];
+  char* sum;
+  char* y;
+  size_t rows;
+  size_t row_bytes;
+};
+
+// Which operands there are, and how wide: bytes of an element, in those of the narrowest operand; 0 for an absent one.
+struct SweepShape {
+  int x;
+  int residual;
+  int vectors;  // how many of the two there are
+  int sum;
+  int y;
+};
+
+inline bool operator==(const SweepShape& a, const SweepShape& b) {
+  return a.x == b.x && a.residual == b.residual && a.vectors == b.vectors && a.sum == b.sum && a.y == b.y;
+}
+
+struct Sweep {
+  SweepShape shape;
+  int unroll;
+  void (*run)(const SweepOperands&);
+};
+
+struct SweepList {
+  const char* name;  // of the vectors used
+  const Sweep* sweeps;
+  int count;
+};
+
+// The same loops with vectors of 16, 32 and 64 bytes; the latter two only on x86.
+SweepList BaseSweeps();
+SweepList Avx2Sweeps();
+SweepList Avx512Sweeps();
+
+}  // namespace addnorm_bench
+
+#endif  // ADDNORM_BENCH_SWEEP_H_
