@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-"""Checks the machine code of libaddnorm.a: instructions beyond the baseline only inside the functions of a target that
+"""Checks the machine code of the library's object files: instructions beyond the baseline only inside the functions of a target that
 may use them, and each target's kernels in registers of its own class.
 
-Usage: check-disassembly.py OBJDUMP x86_64|aarch64 LIBADDNORM.a
+Usage: check-disassembly.py OBJDUMP x86_64|aarch64 BUILD_DIRECTORY
 """
 
 import collections
+import pathlib
 import re
 import subprocess
 import sys
@@ -28,18 +29,19 @@ TARGETS = {
     "aarch64": {"N_NEON_WITHOUT_AES": (NEON, SVE), "N_SVE": (SVE, None)},
 }
 BASELINE_FORBIDS = {"x86_64": lambda text: X86_BEYOND.match(text.split(None, 1)[0]), "aarch64": SVE.search}
-# Arithmetic in a loop, as opposed to moves and stores: what has to be in the target's own registers.
-ARITHMETIC = re.compile(r"^v?(fn?m(add|sub|la|ls)\w*|fmad|f?(add|sub|mul)(p[sd])?)\b")
+# Floating-point arithmetic, as opposed to moves: what the kernels do in the target's own registers, but for the few
+# steps of a row that concern one value.
+ARITHMETIC = re.compile(r"v(add|sub|mul|fn?m(add|sub)\d+)[ps][sd]\b|f(n?m(add|sub|la|ls|ad)|add|sub|mul)\b")
 
 
-def functions(objdump, library):
-    """Yields (member, function, instructions) of every function in the archive."""
-    command = [objdump, "--disassemble", "--demangle", "--wide", "--no-show-raw-insn", library]
+def functions(objdump, objects):
+    """Yields (object file, function, instructions) of every function."""
+    command = [objdump, "--disassemble", "--demangle", "--wide", "--no-show-raw-insn", *objects]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     member, name, instructions = None, None, []
     for line in listing.splitlines() + ["0 <>:"]:
         if header := re.match(r"(\S+):\s+file format", line):
-            member_next = header[1]
+            member_next = pathlib.Path(header[1]).name
         elif header := re.match(r"[0-9a-f]+ <(.*)>:$", line):
             if name:
                 yield member, name, instructions
@@ -51,11 +53,12 @@ def functions(objdump, library):
 
 
 def main():
-    objdump, architecture, library = sys.argv[1:]
+    objdump, architecture, build = sys.argv[1:]
+    objects = sorted(pathlib.Path(build, "CMakeFiles", "addnorm.dir").rglob("*.o"))
     targets = TARGETS[architecture]
     faults = []
     counts = collections.defaultdict(collections.Counter)
-    for member, name, instructions in functions(objdump, library):
+    for member, name, instructions in functions(objdump, objects):
         target = next((t for t in targets if t + "::" in name), None)
         own, forbidden = targets[target] if target else (None, None)
         count = counts[member, target]
@@ -67,16 +70,16 @@ def main():
                 faults.append(f"{member}: {target} function {name} has: {text}")
             if own and ARITHMETIC.match(text):
                 count["own" if own.search(text) else "other"] += 1
-    print(f"{'object':24} {'target':20} {'functions':>9} {'own arithmetic':>15} {'other':>7}")
+    print(f"{'object':24} {'target':20} {'functions':>9} {'own arithmetic':>15} {'other':>6}")
     for (member, target), count in sorted(counts.items(), key=str):
-        print(f"{member:24} {target or 'baseline':20} {count['functions']:9} {count['own']:15} {count['other']:7}")
-    kernels = {member for member, target in counts if target and counts[member, target]["functions"] > 1}
-    for member in kernels:
+        print(f"{member:24} {target or 'baseline':20} {count['functions']:9} {count['own']:15} {count['other']:6}")
+    kernels = {member for member, target in counts if counts[member, target]["own"]}
+    for member in sorted(kernels):
         for target in targets:
             if not counts[member, target]["own"]:
                 faults.append(f"{member}: no arithmetic of {target} in registers of its own class")
     if not kernels:
-        faults.append(f"{library} has no kernel of any target")
+        faults.append(f"{build} has no kernel of any target")
     for fault in faults[:40]:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

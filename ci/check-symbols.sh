@@ -4,9 +4,9 @@
 # Checks what the library shows to and wants from the program around it: SONAME and exported symbols are those of
 # ci/abi.txt; nothing is undefined but what is listed here (no allocation, exceptions, threads, output or abort); no
 # static constructor; less than 1 MB.
-# Usage: ci/check-symbols.sh LIBADDNORM.so LIBADDNORM.a
+# Usage: ci/check-symbols.sh BUILD_DIRECTORY (of a shared library)
 source "$(dirname "$0")/lib.sh"
-shared=$1 static=$2
+shared=$1/libaddnorm.so objects=$1/CMakeFiles/addnorm.dir
 
 # fma: CPUs without the instruction. getauxval: detection on ARM. getenv: ADDNORM_MAX_TARGET. The last line is the
 # C run-time's own.
@@ -29,7 +29,7 @@ wrong=$(grep -Evx "${allowed//$'\n'/}" <<<"$undefined" || true)
 [[ -z $wrong ]] || fail "undefined and not allowed: ${wrong//$'\n'/ }"
 echo "Undefined: ${undefined//$'\n'/ }"
 
-constructors=$(readelf --sections --wide "$static" | grep -E '\.(init_array|ctors|preinit_array)' || true)
+constructors=$(find "$objects" -name '*.o' -exec readelf --sections --wide {} + | grep -E '\.(init_array|ctors|preinit_array)' || true)
 [[ -z $constructors ]] || fail "static constructors: $constructors"
 
 size=$(stat --format=%s --dereference "$shared")

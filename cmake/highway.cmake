@@ -38,7 +38,7 @@ function(addnorm_add_highway target)
     SOURCE_SUBDIR none)  # unpack only: Highway's own CMake project is not used
   FetchContent_MakeAvailable(addnorm_highway)
   set(sources ${addnorm_highway_SOURCE_DIR}/hwy/targets.cc ${addnorm_highway_SOURCE_DIR}/hwy/per_target.cc)
-  target_sources(${target} PRIVATE ${sources})
+  target_sources(${target} PRIVATE ${sources} src/highway_hooks.cc)
   set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -w)
   target_include_directories(${target} SYSTEM PRIVATE ${addnorm_highway_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE hwy=addnorm_hwy)
