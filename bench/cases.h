@@ -30,6 +30,8 @@ struct BenchCase {
   std::string DtypesName() const;  // "f32+f32>f32>f32": x + residual > sum > y
   std::string ShapeName() const;   // "32x4096"
   std::string Name() const;        // "add_rms_norm/f32+f32>f32>f32/32x4096"
+  // What the best target must reach, as a multiple of the one-pass roof; infinite where nothing is promised.
+  double Floor() const;
 };
 
 // All of them, in the library's order.

@@ -21,7 +21,8 @@ namespace addnorm_bench {
 namespace {
 
 constexpr char kUsage[] =
-    "Usage: addnorm_bench [--target=NAME]... [--table] [--filter=REGEX] [--ms=N] [--cpu=N] [--benchmark_...]\n"
+    "Usage: addnorm_bench [--target=NAME]... [--table [--floors]] [--filter=REGEX] [--ms=N] [--cpu=N]\n"
+    "                     [--benchmark_...]\n"
     "\n"
     "Times each operation as a multiple of a copy of the same bytes, and of one sweep over the same operands that "
     "reduces\n"
@@ -29,6 +30,9 @@ constexpr char kUsage[] =
     "\n"
     "  --target=NAME   only this target; may be given several times; default: all that the CPU supports\n"
     "  --table         print one Markdown table instead of running Google Benchmark\n"
+    "  --floors        fail if the best target is slower than it must be: norms of f32 within 1.3 of one pass at "
+    "512x4096,\n"
+    "                  within 2 at 32x4096 and 128x768\n"
     "  --filter=REGEX  only cases whose name, as in add_rms_norm/f32+f32>f32>f32/32x4096, contains a match\n"
     "  --ms=N          how long the rounds of one case go on (default 100)\n"
     "  --cpu=N         the core to run on; default: the one it started on\n"
@@ -41,6 +45,7 @@ struct CommandLine {
   double budget_ms = 100;
   int cpu = -1;
   bool table = false;
+  bool floors = false;
 };
 
 // Google Benchmark counts one round as an iteration, with the time of one call.
@@ -59,7 +64,9 @@ void RunBenchmark(benchmark::State& state, const BenchCase& bench_case, const st
   state.SetLabel("one pass: " + competition.one_pass().best_name());
 }
 
-void PrintTable(const std::vector<BenchCase>& cases, const CommandLine& options) {
+// Returns whether the floors, if asked for, are kept.
+bool PrintTable(const std::vector<BenchCase>& cases, const CommandLine& options) {
+  std::vector<std::string> too_slow;
   std::printf("| %-15s | %-19s | %-8s | %-7s | %9s | %6s | %6s | %10s |\n", "op", "dtypes", "shape", "target", "ns",
               "GB/s", "x copy", "x one-pass");
   std::printf("|%s|%s|%s|%s|%s:|%s:|%s:|%s:|\n", std::string(17, '-').c_str(), std::string(21, '-').c_str(),
@@ -76,7 +83,11 @@ void PrintTable(const std::vector<BenchCase>& cases, const CommandLine& options)
                   ns / competition.one_pass().best_ns());
     }
     std::fflush(stdout);
+    if (competition.KernelNs(0) > c.Floor() * competition.one_pass().best_ns()) too_slow.push_back(c.Name());
   }
+  if (!options.floors) return true;
+  for (const std::string& name : too_slow) std::fprintf(stderr, "slower than it must be: %s\n", name.c_str());
+  return too_slow.empty();
 }
 
 bool TakeValue(const char* argument, const char* option, std::string* value) {
@@ -121,6 +132,8 @@ CommandLine ParseOwnOptions(int* argc, char** argv) {
       options.cpu = static_cast<int>(ParseNumber(value, "--cpu=", 0));
     } else if (std::strcmp(argv[i], "--table") == 0) {
       options.table = true;
+    } else if (std::strcmp(argv[i], "--floors") == 0) {
+      options.floors = true;
     } else if (std::strcmp(argv[i], "--help") == 0) {
       std::fputs(kUsage, stdout);
       std::exit(0);
@@ -153,9 +166,9 @@ int Main(int argc, char** argv) {
   if (!PinToCore(options.cpu)) std::fprintf(stderr, "not pinned to a core: times will vary more\n");
   if (options.table) {
     if (argc > 1) Refuse(std::string("unknown option ") + argv[1]);
-    PrintTable(cases, options);
-    return 0;
+    return PrintTable(cases, options) ? 0 : 1;
   }
+  if (options.floors) Refuse("--floors needs --table");
   for (const BenchCase& c : cases) {
     for (const std::string& target : options.targets) {
       benchmark::RegisterBenchmark((c.Name() + "/" + target).c_str(), RunBenchmark, c, target)
