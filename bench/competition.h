@@ -34,6 +34,7 @@ class Competition {
   struct Operands;
   std::unique_ptr<Operands> operands_;
   size_t bytes_ = 0;
+  int rounds_ = 0;
   std::vector<Contestant> kernels_, roofs_;
 };
 

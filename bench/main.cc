@@ -34,7 +34,7 @@ constexpr char kUsage[] =
     "512x4096,\n"
     "                  within 2 at 32x4096 and 128x768\n"
     "  --filter=REGEX  only cases whose name, as in add_rms_norm/f32+f32>f32>f32/32x4096, contains a match\n"
-    "  --ms=N          how long the rounds of one case go on (default 100)\n"
+    "  --ms=N          how long the rounds of one case go on (default 200)\n"
     "  --cpu=N         the core to run on; default: the one it started on\n"
     "\n"
     "Further options are Google Benchmark's; see --benchmark_help.\n";
@@ -42,7 +42,7 @@ constexpr char kUsage[] =
 struct CommandLine {
   std::vector<std::string> targets;
   std::string filter;
-  double budget_ms = 100;
+  double budget_ms = 200;
   int cpu = -1;
   bool table = false;
   bool floors = false;
