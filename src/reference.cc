@@ -111,7 +111,15 @@ float Input(const Call& c, int64_t row, int64_t col) {
   }
 }
 
-// ---- Sums over a row, element i into lane i mod V, and the fold tree.
+// ---- Sums over a row: element i goes into lane i mod V, and the lanes are folded.
+
+// The fold tree: i and i + h for h = V/2 ... 1.
+double Fold(double* lanes) {
+  for (size_t half = kLanes / 2; half != 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
+  }
+  return lanes[0];
+}
 
 struct Sums {
   double values;

@@ -28,14 +28,6 @@ inline constexpr size_t kSquaresPerStep = 4;
 // Longer rows take LayerNorm's second pass, and RMSNorm's exact squares, whatever their values.
 inline constexpr int64_t kMaxOnePassCols = 65536;
 
-// The fold tree: i and i + h for h = V/2 ... 1.
-ADDNORM_INLINE double Fold(double* lanes) {
-  for (size_t half = kLanes / 2; half != 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
-  }
-  return lanes[0];
-}
-
 // Mean and variance of a row. The mean is mean_hi + mean_lo, of which mean_hi is what f32 elements are compared with.
 struct Moments {
   double mean;  // sum / cols, as the reductions return it

@@ -20,11 +20,22 @@ const Target* FindTarget(const char* name) {
   return nullptr;
 }
 
+// Asking the CPU is slow, in a virtual machine in particular.
+int64_t SupportedBits() {
+  static std::atomic<int64_t> cached{0};
+  int64_t bits = cached.load(std::memory_order_relaxed);
+  if (bits == 0) {
+    bits = SupportedTargetBits();
+    cached.store(bits, std::memory_order_relaxed);
+  }
+  return bits;
+}
+
 // The index-th best of the targets that this CPU can run, or null.
 const Target* SupportedTarget(size_t index) {
   size_t count;
   const Target* targets = CompiledTargets(&count);
-  const int64_t supported = SupportedTargetBits();
+  const int64_t supported = SupportedBits();
   int64_t previous = 0;
   const Target* best = nullptr;
   for (size_t i = 0; i <= index; ++i) {

@@ -21,8 +21,13 @@ struct StoredSumRows {
   StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
   void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
-    sums.WithRow(row, 0, place.Row<S>(row),
-                 [&](const auto& source) HWY_ATTR { HWY_NAMESPACE::FirstPass<kStatistic>(source, cols, lanes); });
+    S* to = place.Row<S>(row);
+    if (HWY_UNLIKELY(sums.HasBias())) {  // stored first, then read again: one more loop would cost more than it gains
+      sums.Evaluate(row, 0, cols, to);
+      HWY_NAMESPACE::FirstPass<kStatistic>(StoredRow<S>{to}, cols, lanes);
+    } else {
+      HWY_NAMESPACE::FirstPass<kStatistic>(sums.template Row<false>(row, 0, to), cols, lanes);
+    }
   }
 
   SumRows<X, R, S> sums;

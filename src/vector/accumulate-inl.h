@@ -202,6 +202,27 @@ HWY_INLINE void PowerSumsInRegisters(std::index_sequence<kRegister...> registers
 
 }  // namespace internal
 
+namespace internal {
+
+template <size_t kHalf>
+HWY_INLINE void FoldOnce(double* lanes) {
+  const hn::CappedTag<double, kHalf> d;
+  for (size_t i = 0; i < kHalf; i += hn::Lanes(d)) {
+    hn::Store(hn::Add(hn::Load(d, lanes + i), hn::Load(d, lanes + kHalf + i)), d, lanes + i);
+  }
+}
+
+}  // namespace internal
+
+// The fold tree, in place: i and i + h for h = V/2 ... 1.
+HWY_INLINE double Fold(double* lanes) {
+  static_assert(kLanes == 16, "one step for each power of two below V");
+  internal::FoldOnce<8>(lanes);
+  internal::FoldOnce<4>(lanes);
+  internal::FoldOnce<2>(lanes);
+  return lanes[0] + lanes[1];
+}
+
 // Adds the squares of a row, four at a time summed in f32 (RMSNorm's fast statistic).
 template <class Source>
 HWY_INLINE void AccumulateFastSquares(const Source& source, size_t cols, RowLanes& lanes) {

@@ -178,7 +178,7 @@ struct AddAndStoreResult {
 // ---- The loop. Elements may be read and written in place: each is read before it is written.
 
 template <class Source, class Normalize, class Affine, class Sink>
-HWY_NOINLINE void NormalizeRow(const Source source, size_t cols, const Normalize normalize, const Affine& affine,
+HWY_NOINLINE void NormalizeRow(const Source source, size_t cols, const Normalize normalize, const Affine affine,
                                const Sink sink) {
   const D32 d;
   ForEachVector<Affine::kUnroll>(cols, [&](size_t col, auto extent) HWY_ATTR {

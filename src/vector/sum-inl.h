@@ -51,28 +51,25 @@ HWY_NOINLINE void Evaluate(const Source source, size_t count) {
   ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
 }
 
-// The sums of a call. The stage for bias is chosen here, outside of the loops over elements.
+// The sums of a call.
 template <class X, class R, class S>
 struct SumRows {
-  // Calls f with columns `begin` and on of a row, to be stored at `to`.
-  template <class Function>
-  HWY_INLINE void WithRow(int64_t row, size_t begin, S* to, const Function& f) const {
-    if (c.bias.data != nullptr) {
-      f(Row<true>(row, begin, to));
-    } else {
-      f(Row<false>(row, begin, to));
-    }
-  }
+  bool HasBias() const { return c.bias.data != nullptr; }
 
-  void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
-    WithRow(row, begin, to, [&](const auto& source) HWY_ATTR { HWY_NAMESPACE::Evaluate(source, count); });
-  }
-
+  // Columns `begin` and on of a row, to be stored at `to`.
   template <bool kHasBias>
-  SumRow<X, R, S, kHasBias> Row(int64_t row, size_t begin, S* to) const {
+  HWY_INLINE SumRow<X, R, S, kHasBias> Row(int64_t row, size_t begin, S* to) const {
     using Bias = decltype(SumRow<X, R, S, kHasBias>::bias);
     return {c.x.template Row<const X>(row) + begin, c.residual.template Row<const R>(row) + begin, to,
             Bias(c.bias).From(begin), c.residual_scale};
+  }
+
+  void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
+    if (HasBias()) {
+      HWY_NAMESPACE::Evaluate(Row<true>(row, begin, to), count);
+    } else {
+      HWY_NAMESPACE::Evaluate(Row<false>(row, begin, to), count);
+    }
   }
 
   const Call& c;
