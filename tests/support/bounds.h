@@ -14,16 +14,22 @@ constexpr double kRmsNormBound = 4.5;
 constexpr double kLayerNormBound = 4.5;
 constexpr double kNormAddExtra = 1.0;  // what the sum after the norm adds
 constexpr double kWideBound = 1.5;     // a row normalized in f64
+// What follows a 16-bit rounding point (norm_dtype, norm_out_dtype), given the value that was rounded there.
+constexpr double kAfterRoundingBound = 0.51;
 
-// Reductions, from f64 sums over 16 lanes. u = 2^-53.
+// Statistics, from f64 sums over 16 lanes. u = 2^-53.
 constexpr double kUnitF64 = 0x1p-53;
 inline double ReductionSteps(int64_t cols) { return static_cast<double>(cols) / 16.0 + 6.0; }
 // Absolute error of the mean before it is rounded to its dtype.
 inline double MeanBound(int64_t cols, double mean_abs) { return ReductionSteps(cols) * kUnitF64 * mean_abs; }
 // Relative error of the mean square, and of the rms.
 inline double MeanSquareBound(int64_t cols) { return ReductionSteps(cols) * kUnitF64; }
-// Relative error of the mean square that RMSNorm applies, from sums of four squares in f32: three roundings.
-inline double RmsNormMeanSquareBound(int64_t cols) { return 3.0 * 0x1p-24 * (1.0 + 0x1p-20) + MeanSquareBound(cols); }
+// Relative error of the rstd that a norm applies. RMSNorm may sum four squares in f32.
+constexpr double kUnitF32 = 0x1p-24;
+constexpr double kLayerNormRstdBound = 0.076 * kUnitF32 + 3.0 * kUnitF64;
+inline double RmsNormRstdBound(int64_t cols) {
+  return 1.5 * kUnitF32 + kUnitF32 * kUnitF32 + ReductionSteps(cols) * kUnitF64;
+}
 // Relative error of the variance.
 inline double VarianceBound(int64_t cols, double mean_square_over_variance) {
   return 3.0 * ReductionSteps(cols) * kUnitF64 * std::max(1.0, mean_square_over_variance);

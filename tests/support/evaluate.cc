@@ -119,14 +119,7 @@ class Evaluator {
     } else if (right.zero_denominator) {
       NotFinite(kRstd, kInfinity);
     } else {
-      const double statistic = layer_norm ? right.variance.hi : right.mean_square.hi;
-      const double bound =
-          layer_norm ? right.constant ? 0.0 : VarianceBound(p_.cols(), right.mean_square.hi / right.variance.hi)
-                     : RmsNormMeanSquareBound(p_.cols());
-      // The error of the statistic, halved by the root; the sum with epsilon, the root and the division each round
-      // once.
-      const double share = statistic * right.rstd.hi * right.rstd.hi;
-      const double relative = 0.5 * bound * (share < 1.0 ? share : 1.0) * (1.0 + 0x1p-10) + 2.5 * kUnitF64;
+      const double relative = layer_norm ? kLayerNormRstdBound : RmsNormRstdBound(p_.cols());
       Statistic(kRstd, right.rstd, relative * right.rstd.hi);
     }
   }

@@ -214,7 +214,6 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
   }
 
   // The normalized value, with the range that norm_dtype's rounding may give.
-  const double bound = t_is_zero ? 0.0 : result.bound - (adds_after ? kNormAddExtra : 0.0);
   if (t_is_zero) {
     mpfr_set_zero(t, 1);
   } else if (layer_norm) {
@@ -226,7 +225,7 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
     mpfr_mul(t, element_rstd, operand, MPFR_RNDN);
   }
   const double t_hi = mpfr_get_d(t, MPFR_RNDN);
-  const double t_margin = bound * Ulp32(std::max(std::fabs(t_hi), layer_norm ? 1.0 : 0.0));
+  const double t_margin = result.t_bound * Ulp32(std::max(std::fabs(t_hi), layer_norm ? 1.0 : 0.0));
 
   if (std::isinf(g) || std::isinf(beta) || std::isinf(after)) {
     // IEEE arithmetic from here: what is finite has no influence, but the sign of t has.
@@ -275,7 +274,7 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
 
   // The sum after the norm, from n rounded to norm_out_dtype. In f32 that rounding belongs to the bound, except that n
   // may overflow there.
-  const double n_margin = bound * Ulp32(norm.magnitude);
+  const double n_margin = (t_is_zero ? 0.0 : result.norm_bound) * Ulp32(norm.magnitude);
   double n_low, n_high;
   if (in.norm_out_dtype != ADDNORM_F32) {
     const Range r = RoundedRange(low - n_margin, high + n_margin, in.norm_out_dtype);
@@ -330,10 +329,14 @@ const OracleResult& Oracle::Compute(const OracleRow& in) {
   out.row = std::move(row);
   if (in.op != ADDNORM_OP_ADD && out.finite && cols != 0) n_->Statistics(in, &out);
   if (IsNorm(in.op)) {
-    const bool exactly_beta = out.zero_denominator || (IsLayerNorm(in.op) && out.constant);
-    out.bound = out.wide ? kWideBound : IsLayerNorm(in.op) ? kLayerNormBound : kRmsNormBound;
-    if (AddsAfter(in.op)) out.bound += kNormAddExtra;
-    if (exactly_beta || !out.finite) out.bound = 0.5;
+    const bool t_is_zero = !out.finite || out.zero_denominator || (IsLayerNorm(in.op) && out.constant);
+    out.t_bound = t_is_zero ? 0.0 : out.wide ? kWideBound : IsLayerNorm(in.op) ? kLayerNormBound : kRmsNormBound;
+    out.norm_bound = t_is_zero || in.norm_dtype != ADDNORM_F32 ? kAfterRoundingBound : out.t_bound;
+    out.bound = out.norm_bound;
+    if (AddsAfter(in.op)) {
+      const bool rounded = t_is_zero || in.norm_out_dtype != ADDNORM_F32;
+      out.bound = rounded ? kAfterRoundingBound : out.norm_bound + kNormAddExtra;
+    }
     y.resize(cols);
     const bool all_nan = out.has_nan || (!out.finite && IsLayerNorm(in.op));
     for (size_t i = 0; i < cols; ++i) {

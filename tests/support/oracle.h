@@ -67,7 +67,8 @@ struct OracleResult {
   double mean_abs = 0.0;                         // mean of |x|, for the bound of the mean
 
   std::vector<Expected> y;  // of norms
-  double bound = 0.0;       // of |y - value| in ULP32(M), from bounds.h
+  // In ULP32(M), from bounds.h: of the normalized value, of the norm's result, of |y - value|.
+  double t_bound = 0.0, norm_bound = 0.0, bound = 0.0;
 };
 
 // Reuses its numbers and buffers from row to row; one per thread.
