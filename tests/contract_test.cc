@@ -106,7 +106,14 @@ TEST_P(ContractTest, StrideSmallerThanTheRowIsRefused) {
     if (field.shape == Shape::kMatrix) strides.insert(strides.end(), {0, 1, kCols - 1});
     if (field.shape == Shape::kColumn) strides.push_back(0);
     if (field.shape == Shape::kVector) strides.insert(strides.end(), {1, kCols, kCols + 1});
-    for (int64_t stride : strides) ExpectRefused(ADDNORM_STRIDE_TOO_SMALL, field.name, SetStride(field, stride));
+    for (int64_t stride : strides) {
+      for (int64_t rows : {int64_t{2}, kRows}) {
+        ExpectRefused(ADDNORM_STRIDE_TOO_SMALL, field.name, [&](Arena& arena) {
+          arena.args().set_rows(rows);
+          SetStride(field, stride)(arena);
+        });
+      }
+    }
   }
 }
 

@@ -127,8 +127,9 @@ TEST_P(OverlapTest, EveryShiftOfEveryOutputOverEveryOperandIsJudgedRight) {
           const addnorm_output b = original.Get(other);
           const int64_t size = static_cast<int64_t>(DtypeSize(original.Get(output).dtype));
           const int64_t other_stride = b.row_stride * static_cast<int64_t>(DtypeSize(b.dtype)) / size;
-          // The output's own stride, and the other's in bytes: interleaved rows.
-          for (int64_t stride : {original.Get(output).row_stride, other_stride}) {
+          // The output's own stride, the other's in bytes (interleaved rows), and one like neither.
+          const int64_t own_stride = original.Get(output).row_stride;
+          for (int64_t stride : {own_stride, other_stride, own_stride + 1}) {
             if (rows > 1 && stride < (output.shape == Shape::kColumn ? 1 : kOverlapCols)) continue;
             const int64_t reach = static_cast<int64_t>(kMargin) / size - 2;
             for (int64_t shift = -reach; shift <= reach; ++shift) {
