@@ -30,8 +30,9 @@ std::vector<Problem> Problems(const OpCase& op_case, const Options& options) {
     problems.emplace_back(op_case, options, kDataKinds, cols);
     problems.back().FillByKind(static_cast<uint64_t>(cols) + 1000);
   }
-  // LayerNorm's rule for long rows.
-  if (options.name == "affine" && IsLayerNorm(op_case.op())) {
+  // The rules for long rows.
+  const bool variance = op_case.op() == ADDNORM_OP_VARIANCE || op_case.op() == ADDNORM_OP_MEAN_VARIANCE;
+  if (options.name == "affine" || (variance && options.name == "f64")) {
     problems.emplace_back(op_case, options, 1, 65537);
     problems.back().Fill(DataKind::kNormal, 1);
   }

@@ -114,13 +114,12 @@ TEST(PathBoundaries, LargestAndSmallestValues) {
   CheckBoundary("smallest f32", 0x1p-149f * 8, FirstOnly, 0.0);
 }
 
-// LayerNorm always takes its second pass from cols = 65537 on.
-TEST(PathBoundaries, LayerNormLength) {
+// From cols = 65537 on LayerNorm always takes its second pass, and RMSNorm exact squares.
+TEST(PathBoundaries, Length) {
   Oracle oracle;
   for (const OpCase& op_case : AllOpCases()) {
-    if (!IsLayerNorm(op_case.op()) && op_case.op() != ADDNORM_OP_VARIANCE && op_case.op() != ADDNORM_OP_MEAN_VARIANCE)
-      continue;
-    for (const int64_t cols : {65535, 65536, 65537}) {
+    if (op_case.op() == ADDNORM_OP_ADD) continue;
+    for (const int64_t cols : {65536, 65537}) {
       Problem problem(op_case, OptionsOf(op_case)[1], 1, cols);
       problem.Fill(DataKind::kNormal, static_cast<uint64_t>(cols));
       const std::string wanted = RunOn("scalar", problem);
