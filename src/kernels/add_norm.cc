@@ -20,14 +20,14 @@ struct StoredSumRows {
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
   StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
-  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
+  Sums FirstPass(int64_t row, size_t cols) const {
     S* to = place.Row<S>(row);
-    if (HWY_UNLIKELY(sums.HasBias())) {  // stored first, then read again: one more loop would cost more than it gains
-      sums.Evaluate(row, 0, cols, to);
-      HWY_NAMESPACE::FirstPass<kStatistic>(StoredRow<S>{to}, cols, lanes);
-    } else {
-      HWY_NAMESPACE::FirstPass<kStatistic>(sums.template Row<false>(row, 0, to), cols, lanes);
+    if (HWY_LIKELY(!sums.HasBias())) {
+      return HWY_NAMESPACE::FirstPass<kStatistic>(sums.template Row<false>(row, 0, to), cols);
     }
+    // Stored first, then read again: one more loop would cost more code than it gains time.
+    sums.Evaluate(row, 0, cols, to);
+    return HWY_NAMESPACE::FirstPass<kStatistic>(StoredRow<S>{to}, cols);
   }
 
   SumRows<X, R, S> sums;
@@ -41,10 +41,9 @@ struct UnstoredSumRows {
   static int64_t Together(int64_t) { return 1; }
   RecomputedInput<X, R> Input(int64_t row) const { return {sums, row}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
-  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
-    lanes.Clear();
-    Input(row).ForEachPiece(cols, [&](const StoredRow<float>& piece, size_t count)
-                                      HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
+  Sums FirstPass(int64_t row, size_t cols) const {
+    return Input(row).SumPieces(cols, [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
+                                          HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
   }
 
   SumRows<X, R, float> sums;

@@ -26,17 +26,15 @@ template <Statistic kStatistic, class T>
 HWY_INLINE void ReduceRow(const Call& c, int64_t row) {
   const StoredInput<T> input{{c.x.Row<const T>(row)}};
   const double n = static_cast<double>(c.cols);
-  RowLanes lanes;
-  lanes.Clear();
-  input.template Accumulate<PowersOf<kStatistic>()>(static_cast<size_t>(c.cols), 0.0, lanes);
+  const Sums sums = input.template SumPowers<PowersOf<kStatistic>()>(static_cast<size_t>(c.cols), 0.0);
   if constexpr (kStatistic == Statistic::kMean) {
-    c.mean.StoreStatistic(row, Fold(lanes.sums) / n);
+    c.mean.StoreStatistic(row, sums.values / n);
   } else if constexpr (PowersOf<kStatistic>() == Powers::kSquares) {
-    const double mean_square = Fold(lanes.squares) / n;
+    const double mean_square = sums.squares / n;
     c.mean_square.StoreStatistic(row, mean_square);
     c.rms.StoreStatistic(row, std::sqrt(mean_square));
   } else {
-    const Moments m = RowMoments(input, c.cols, lanes);
+    const Moments m = RowMoments(input, c.cols, sums);
     c.mean.StoreStatistic(row, m.mean);
     c.variance.StoreStatistic(row, m.variance);
   }

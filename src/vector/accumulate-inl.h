@@ -1,9 +1,10 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // The sums over a row in the canonical order of docs/NUMERICS.md: the only reductions of the vector targets.
 //
-// The V lanes live in memory between calls, so that a row may be summed in pieces (of whole steps, but the last), and
-// in registers within. Scalable vectors cannot sit in arrays: registers are parameter packs with one member for each
-// f32 vector of V lanes, kRegister counting them.
+// The V lanes are registers. Scalable vectors cannot sit in arrays or structs: a set of lanes is a parameter pack of
+// the vectors' low halves and one of their high halves, with one member for each f32 vector of V lanes, which kRegister
+// counts. What becomes of the lanes at the end of a row, or of a piece of one, is for a FoldedLanes or StoredLanes to
+// say.
 
 // Per-target include guard
 #if defined(ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -76,9 +77,9 @@ HWY_INLINE void AddWidened(D64 d, V32 v, V64& low, V64& high) {
   high = hn::Add(high, hn::PromoteUpperTo(d, v));
 }
 
-template <class Source, size_t... kRegister>
-HWY_INLINE void FastSquares(std::index_sequence<kRegister...>, const Source& source, size_t cols,
-                            double* HWY_RESTRICT lanes, Register<kRegister>... low, Register<kRegister>... high) {
+template <class Source, class Lanes, size_t... kRegister>
+HWY_INLINE void FastSquares(std::index_sequence<kRegister...>, const Source& source, size_t cols, Lanes& squares,
+                            Register<kRegister>... low, Register<kRegister>... high) {
   const D32 d;
   const D64 d64;
   const size_t n = hn::Lanes(d);
@@ -102,8 +103,7 @@ HWY_INLINE void FastSquares(std::index_sequence<kRegister...>, const Source& sou
                 low, high),
      ...);
   }
-  (hn::Store(low, d64, lanes + kRegister * n), ...);
-  (hn::Store(high, d64, lanes + kRegister * n + n / 2), ...);
+  squares.Finish(low..., high...);
 }
 
 // What PowerSums computes.
@@ -133,11 +133,10 @@ HWY_INLINE void PowerStep(D64 d, const Source& source, size_t col, Extent extent
   }
 }
 
-template <Powers kPowers, class Source, size_t... kRegister>
+template <Powers kPowers, class Source, class Lanes, size_t... kRegister>
 HWY_INLINE void PowerSums(std::index_sequence<kRegister...>, const Source& source, size_t cols, double pivot,
-                          double* HWY_RESTRICT sums, double* HWY_RESTRICT squares, Register<kRegister>... sum_low,
-                          Register<kRegister>... sum_high, Register<kRegister>... square_low,
-                          Register<kRegister>... square_high) {
+                          Lanes& sums, Lanes& squares, Register<kRegister>... sum_low, Register<kRegister>... sum_high,
+                          Register<kRegister>... square_low, Register<kRegister>... square_high) {
   const D32 d;
   const D64 d64;
   const size_t n = hn::Lanes(d);
@@ -153,87 +152,114 @@ HWY_INLINE void PowerSums(std::index_sequence<kRegister...>, const Source& sourc
     };
     (step(col + kRegister * n, sum_low, sum_high, square_low, square_high), ...);
   }
-  if constexpr (kPowers != Powers::kSquares) {
-    (hn::Store(sum_low, d64, sums + kRegister * n), ...);
-    (hn::Store(sum_high, d64, sums + kRegister * n + n / 2), ...);
+  if constexpr (kPowers != Powers::kSquares) sums.Finish(sum_low..., sum_high...);
+  if constexpr (kPowers != Powers::kValues) squares.Finish(square_low..., square_high...);
+}
+
+// The fold tree: lanes i and i + h for h = V/2 ... 1. Between registers first.
+HWY_INLINE V64 AddRegisters(V64 low, V64 high) { return hn::Add(low, high); }
+HWY_INLINE V64 AddRegisters(V64 low0, V64 low1, V64 high0, V64 high1) {
+  return AddRegisters(hn::Add(low0, low1), hn::Add(high0, high1));
+}
+HWY_INLINE V64 AddRegisters(V64 low0, V64 low1, V64 low2, V64 low3, V64 high0, V64 high1, V64 high2, V64 high3) {
+  return AddRegisters(hn::Add(low0, low2), hn::Add(low1, low3), hn::Add(high0, high2), hn::Add(high1, high3));
+}
+
+// Then within the last, of kCount lanes.
+template <size_t kCount, class V>
+HWY_INLINE double FoldRegister(V v) {
+  if constexpr (kCount == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::CappedTag<double, kCount / 2> half;
+    return FoldRegister<kCount / 2>(hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
-  if constexpr (kPowers != Powers::kValues) {
-    (hn::Store(square_low, d64, squares + kRegister * n), ...);
-    (hn::Store(square_high, d64, squares + kRegister * n + n / 2), ...);
-  }
+}
+
+template <class... V>
+HWY_INLINE double FoldRegisters(V... v) {
+  return FoldRegister<kLanes / sizeof...(V)>(AddRegisters(v...));
 }
 
 }  // namespace internal
 
 using internal::Powers;
 
-// The lanes of one row's sums. They start at +0.0, never at the first element.
-struct alignas(64) RowLanes {
-  void Clear() {
-    for (double& lane : sums) lane = 0.0;
-    for (double& lane : squares) lane = 0.0;
+// Lanes that start at +0.0, never at the first element, and are folded at the end.
+struct FoldedLanes {
+  HWY_INLINE V64 Low(size_t) const { return hn::Zero(D64()); }
+  HWY_INLINE V64 High(size_t) const { return hn::Zero(D64()); }
+  template <class... V>
+  HWY_INLINE void Finish(V... v) {
+    total = internal::FoldRegisters(v...);
+  }
+  double Fold() const { return total; }
+
+  double total = 0.0;
+};
+
+// Lanes that stay in memory, so that a row may be summed in pieces: of whole steps, but for the last.
+struct alignas(64) StoredLanes {
+  HWY_INLINE V64 Low(size_t index) const { return hn::Load(D64(), lanes + index * hn::Lanes(D32())); }
+  HWY_INLINE V64 High(size_t index) const {
+    return hn::Load(D64(), lanes + index * hn::Lanes(D32()) + hn::Lanes(D64()));
+  }
+  template <class... V>
+  HWY_INLINE void Finish(V... v) {
+    constexpr size_t kCount = sizeof...(V) / 2;  // low halves, then high halves
+    const size_t n = hn::Lanes(D64());
+    size_t i = 0;
+    ((hn::Store(v, D64(), lanes + (i < kCount ? 2 * i : 2 * (i - kCount) + 1) * n), ++i), ...);
+  }
+  double Fold() const {
+    double total = 0.0;
+    WithRegisters([&](auto registers) HWY_ATTR { total = FoldStored(registers); });
+    return total;
+  }
+  template <size_t... kRegister>
+  HWY_INLINE double FoldStored(std::index_sequence<kRegister...>) const {
+    return internal::FoldRegisters(Low(kRegister)..., High(kRegister)...);
   }
 
-  double sums[kLanes];
-  double squares[kLanes];
+  double lanes[kLanes] = {};
+};
+
+// The sums of one row's elements and of their squares.
+template <class Lanes>
+struct RowSums {
+  Lanes values;
+  Lanes squares;
 };
 
 namespace internal {
 
-template <class Source, size_t... kRegister>
+template <class Source, class Lanes, size_t... kRegister>
 HWY_INLINE void FastSquaresInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
-                                       RowLanes& lanes) {
-  const D64 d;
-  const size_t n = hn::Lanes(D32());
-  FastSquares(registers, source, cols, lanes.squares, hn::Load(d, lanes.squares + kRegister * n)...,
-              hn::Load(d, lanes.squares + kRegister * n + n / 2)...);
+                                       Lanes& squares) {
+  FastSquares(registers, source, cols, squares, squares.Low(kRegister)..., squares.High(kRegister)...);
 }
 
-template <Powers kPowers, class Source, size_t... kRegister>
+template <Powers kPowers, class Source, class Lanes, size_t... kRegister>
 HWY_INLINE void PowerSumsInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
-                                     double pivot, RowLanes& lanes) {
-  const D64 d;
-  const size_t n = hn::Lanes(D32());
-  PowerSums<kPowers>(registers, source, cols, pivot, lanes.sums, lanes.squares,
-                     hn::Load(d, lanes.sums + kRegister * n)..., hn::Load(d, lanes.sums + kRegister * n + n / 2)...,
-                     hn::Load(d, lanes.squares + kRegister * n)...,
-                     hn::Load(d, lanes.squares + kRegister * n + n / 2)...);
+                                     double pivot, RowSums<Lanes>& sums) {
+  PowerSums<kPowers>(registers, source, cols, pivot, sums.values, sums.squares, sums.values.Low(kRegister)...,
+                     sums.values.High(kRegister)..., sums.squares.Low(kRegister)..., sums.squares.High(kRegister)...);
 }
 
 }  // namespace internal
-
-namespace internal {
-
-template <size_t kHalf>
-HWY_INLINE void FoldOnce(double* lanes) {
-  const hn::CappedTag<double, kHalf> d;
-  for (size_t i = 0; i < kHalf; i += hn::Lanes(d)) {
-    hn::Store(hn::Add(hn::Load(d, lanes + i), hn::Load(d, lanes + kHalf + i)), d, lanes + i);
-  }
-}
-
-}  // namespace internal
-
-// The fold tree, in place: i and i + h for h = V/2 ... 1.
-HWY_INLINE double Fold(double* lanes) {
-  static_assert(kLanes == 16, "one step for each power of two below V");
-  internal::FoldOnce<8>(lanes);
-  internal::FoldOnce<4>(lanes);
-  internal::FoldOnce<2>(lanes);
-  return lanes[0] + lanes[1];
-}
 
 // Adds the squares of a row, four at a time summed in f32 (RMSNorm's fast statistic).
-template <class Source>
-HWY_INLINE void AccumulateFastSquares(const Source& source, size_t cols, RowLanes& lanes) {
-  WithRegisters([&](auto registers) HWY_ATTR { internal::FastSquaresInRegisters(registers, source, cols, lanes); });
+template <class Source, class Lanes>
+HWY_INLINE void AccumulateFastSquares(const Source& source, size_t cols, RowSums<Lanes>& sums) {
+  WithRegisters([&](auto registers)
+                    HWY_ATTR { internal::FastSquaresInRegisters(registers, source, cols, sums.squares); });
 }
 
 // Adds x - pivot and its square in f64, or one of them.
-template <Powers kPowers, class Source>
-HWY_INLINE void AccumulatePowers(const Source& source, size_t cols, double pivot, RowLanes& lanes) {
+template <Powers kPowers, class Source, class Lanes>
+HWY_INLINE void AccumulatePowers(const Source& source, size_t cols, double pivot, RowSums<Lanes>& sums) {
   WithRegisters([&](auto registers)
-                    HWY_ATTR { internal::PowerSumsInRegisters<kPowers>(registers, source, cols, pivot, lanes); });
+                    HWY_ATTR { internal::PowerSumsInRegisters<kPowers>(registers, source, cols, pivot, sums); });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -24,45 +24,44 @@ template <Statistic kStatistic>
 using NarrowNormalize = std::conditional_t<kStatistic == Statistic::kLayerNorm, NarrowLayerNorm, NarrowRmsNorm>;
 
 // Adds what the statistic needs of a row, or of a piece of one.
-template <Statistic kStatistic, class Source>
-HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowLanes& lanes) {
+template <Statistic kStatistic, class Source, class Lanes>
+HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<Lanes>& sums) {
   if constexpr (kStatistic == Statistic::kLayerNorm) {
-    AccumulatePowers<Powers::kBoth>(source, cols, 0.0, lanes);
+    AccumulatePowers<Powers::kBoth>(source, cols, 0.0, sums);
   } else {
-    AccumulateFastSquares(source, cols, lanes);
+    AccumulateFastSquares(source, cols, sums);
   }
 }
 
 // The first pass over a row.
 template <Statistic kStatistic, class Source>
-HWY_NOINLINE void FirstPass(const Source source, size_t cols, RowLanes& lanes) {
-  lanes.Clear();
-  AccumulateStatistic<kStatistic>(source, cols, lanes);
+HWY_NOINLINE Sums FirstPass(const Source source, size_t cols) {
+  RowSums<FoldedLanes> sums;
+  AccumulateStatistic<kStatistic>(source, cols, sums);
+  return {sums.values.Fold(), sums.squares.Fold()};
 }
 
-// From the first pass's lanes to the moments of the row, with the second pass if it is needed.
+// From the first pass's sums to the moments of the row, with the second pass if it is needed.
 template <class Input>
-HWY_INLINE Moments RowMoments(const Input& input, int64_t cols, RowLanes& lanes) {
-  Moments m = OnePassMoments(Fold(lanes.sums), Fold(lanes.squares), cols);
+HWY_INLINE Moments RowMoments(const Input& input, int64_t cols, const Sums& sums) {
+  Moments m = OnePassMoments(sums.values, sums.squares, cols);
   if (HWY_UNLIKELY(m.needs_second_pass)) {
-    lanes.Clear();
-    input.template Accumulate<Powers::kBothAboutPivot>(static_cast<size_t>(cols), static_cast<double>(m.mean_hi),
-                                                       lanes);
-    SecondPassMoments(Fold(lanes.sums), Fold(lanes.squares), cols, m);
+    const Sums about_mean =
+        input.template SumPowers<Powers::kBothAboutPivot>(static_cast<size_t>(cols), static_cast<double>(m.mean_hi));
+    SecondPassMoments(about_mean.values, about_mean.squares, cols, m);
   }
   return m;
 }
 
 template <Statistic kStatistic, class Input>
-HWY_NOINLINE Scale RowScale(const Input input, const Call& c, RowLanes& lanes) {
+HWY_INLINE Scale RowScale(const Input& input, const Call& c, const Sums& sums) {
   if constexpr (kStatistic == Statistic::kLayerNorm) {
-    return LayerNormScale(RowMoments(input, c.cols, lanes), c.epsilon, c.cols);
+    return LayerNormScale(RowMoments(input, c.cols, sums), c.epsilon, c.cols);
   } else {
-    double mean_square = Fold(lanes.squares) / static_cast<double>(c.cols);
+    double mean_square = sums.squares / static_cast<double>(c.cols);
     if (HWY_UNLIKELY(NeedsExactSquares(mean_square, c.cols))) {
-      lanes.Clear();
-      input.template Accumulate<Powers::kSquares>(static_cast<size_t>(c.cols), 0.0, lanes);
-      mean_square = Fold(lanes.squares) / static_cast<double>(c.cols);
+      mean_square = input.template SumPowers<Powers::kSquares>(static_cast<size_t>(c.cols), 0.0).squares /
+                    static_cast<double>(c.cols);
     }
     return RmsNormScale(mean_square, c.epsilon);
   }
@@ -83,10 +82,10 @@ HWY_INLINE int64_t RowsTogether(int64_t cols) {
 // The scales of rows `begin` to `begin` + `count`, at most kMaxRowsTogether.
 template <Statistic kStatistic, class Rows>
 HWY_NOINLINE void ScaleRows(const Call& c, const Rows& rows, int64_t begin, int64_t count, Scale* scales) {
-  RowLanes lanes[kMaxRowsTogether];
-  for (int64_t r = 0; r < count; ++r) rows.FirstPass(begin + r, static_cast<size_t>(c.cols), lanes[r]);
+  Sums sums[kMaxRowsTogether];
+  for (int64_t r = 0; r < count; ++r) sums[r] = rows.FirstPass(begin + r, static_cast<size_t>(c.cols));
   for (int64_t r = 0; r < count; ++r) {
-    scales[r] = RowScale<kStatistic>(rows.Input(begin + r), c, lanes[r]);
+    scales[r] = RowScale<kStatistic>(rows.Input(begin + r), c, sums[r]);
     c.mean.StoreStatistic(begin + r, static_cast<double>(scales[r].mean_hi) + scales[r].mean_lo);
     c.rstd.StoreStatistic(begin + r, scales[r].rstd);
   }
@@ -99,9 +98,7 @@ struct PlainRows {
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
   StoredInput<X> Input(int64_t row) const { return {{c.x.template Row<const X>(row)}}; }
   SinkType Sink(int64_t row) const { return SinkType(c, row); }
-  void FirstPass(int64_t row, size_t cols, RowLanes& lanes) const {
-    HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols, lanes);
-  }
+  Sums FirstPass(int64_t row, size_t cols) const { return HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols); }
 
   const Call& c;
 };

@@ -71,11 +71,19 @@ HWY_NOINLINE void NormalizeChunkNarrow(const Normalize normalize, addnorm_dtype 
 
 // ---- What a row's elements are read from after the first pass.
 
+// Folded sums of a row.
+struct Sums {
+  double values;
+  double squares;
+};
+
 template <class T>
 struct StoredInput {
   template <Powers kPowers>
-  HWY_NOINLINE void Accumulate(size_t cols, double pivot, RowLanes& lanes) const {
-    AccumulatePowers<kPowers>(row, cols, pivot, lanes);
+  HWY_NOINLINE Sums SumPowers(size_t cols, double pivot) const {
+    RowSums<FoldedLanes> sums;
+    AccumulatePowers<kPowers>(row, cols, pivot, sums);
+    return {sums.values.Fold(), sums.squares.Fold()};
   }
   void Read(size_t begin, size_t count, float* to) const { Unpack(row.from + begin, count, to); }
 
@@ -86,19 +94,22 @@ struct StoredInput {
 template <class X, class R>
 struct RecomputedInput {
   template <Powers kPowers>
-  HWY_NOINLINE void Accumulate(size_t cols, double pivot, RowLanes& lanes) const {
-    ForEachPiece(cols, [&](const StoredRow<float>& piece, size_t count)
-                           HWY_ATTR { AccumulatePowers<kPowers>(piece, count, pivot, lanes); });
+  HWY_NOINLINE Sums SumPowers(size_t cols, double pivot) const {
+    return SumPieces(cols, [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
+                               HWY_ATTR { AccumulatePowers<kPowers>(piece, count, pivot, lanes); });
   }
   void Read(size_t begin, size_t count, float* to) const { sums.Evaluate(row, begin, count, to); }
 
+  // Calls f to accumulate each piece of the row in turn.
   template <class Function>
-  HWY_INLINE void ForEachPiece(size_t cols, const Function& f) const {
+  HWY_INLINE Sums SumPieces(size_t cols, const Function& f) const {
     Chunk chunk;
+    RowSums<StoredLanes> lanes;
     ForEachChunk(cols, [&](size_t begin, size_t count) HWY_ATTR {
       Read(begin, count, chunk.values);
-      f(StoredRow<float>{chunk.values}, count);
+      f(StoredRow<float>{chunk.values}, count, lanes);
     });
+    return {lanes.values.Fold(), lanes.squares.Fold()};
   }
 
   SumRows<X, R, float> sums;
