@@ -51,8 +51,8 @@ TEST(Targets, EachHasKernelsOfItsOwn) {
   EXPECT_EQ(names.count("scalar"), 1u);
 }
 
-// A vector target is used unless a cap says otherwise. (This is about the build and the CPU: it fails where a CPU that has a
-// vector target runs the scalar reference.) NEON is preferred to SVE of no more than its length.
+// A vector target is used unless a cap says otherwise. (This is about the build and the CPU: it fails where a CPU that
+// has a vector target runs the scalar reference.) NEON is preferred to SVE of no more than its length.
 TEST(Targets, TheDefaultIsAVectorTarget) {
   addnorm_set_max_target(nullptr);
 #if defined(__x86_64__)
