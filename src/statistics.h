@@ -4,6 +4,7 @@
 #ifndef ADDNORM_SRC_STATISTICS_H_
 #define ADDNORM_SRC_STATISTICS_H_
 
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,8 @@
 #endif
 
 namespace addnorm {
+
+static_assert(FLT_EVAL_METHOD == 0, "expressions in f32 have to be evaluated in f32");
 
 // Changes with any bit of any result; CHANGELOG.md says what changed, tests/numerics/checksums.txt carries it.
 inline constexpr uint32_t kNumericsVersion = 1;

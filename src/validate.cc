@@ -133,82 +133,81 @@ addnorm_status CheckCombination(const Op& op, const Uses& uses, const Call& call
 
 // ---- Memory
 
-// The bytes that an operand spans, and the rows within.
-struct Extent {
-  uintptr_t begin = 0;
-  uintptr_t end = 0;
-  int64_t row_stride = 0;  // in bytes
-  int64_t row_bytes = 0;
+// An operand that is there, and the bytes that it spans.
+struct Present {
+  const OperandRule* rule;
+  const Operand* operand;
+  uintptr_t begin;
+  uintptr_t end;
+  int64_t row_stride;  // in bytes; 0 with a single row
+  int64_t row_bytes;
+};
+
+// The operands of a call that are there.
+struct PresentOperands {
+  std::array<Present, kOperands.size()> list;
+  size_t count = 0;
 };
 
 int64_t RowElements(Shape shape, const Call& call) { return shape == Shape::kColumn ? 1 : call.cols; }
 
-// False if the operand reaches beyond the address space.
-bool MakeExtent(Shape shape, const Call& call, const Operand& operand, Extent* extent) {
-  const int64_t rows = shape == Shape::kVector ? 1 : call.rows;
-  const auto size = static_cast<int64_t>(SizeOf(static_cast<Dtype>(operand.dtype)));
-  extent->begin = reinterpret_cast<uintptr_t>(operand.data);
-  extent->row_bytes = RowElements(shape, call) * size;
-  extent->row_stride = 0;
-  int64_t bytes = extent->row_bytes;
-  if (rows > 1) {
-    constexpr int64_t kMaxBytes = INT64_MAX / 2;
-    if (operand.row_stride > (kMaxBytes / size - call.cols) / (rows - 1)) return false;
-    extent->row_stride = operand.row_stride * size;
-    bytes += (rows - 1) * extent->row_stride;
+// Fills in where the operand lies. False if it reaches beyond the address space.
+bool Locate(const Call& call, Present& p) {
+  const auto size = static_cast<int64_t>(SizeOf(static_cast<Dtype>(p.operand->dtype)));
+  p.begin = reinterpret_cast<uintptr_t>(p.operand->data);
+  p.row_bytes = RowElements(p.rule->shape, call) * size;
+  p.row_stride = 0;
+  int64_t bytes = p.row_bytes;
+  if (call.rows > 1 && p.rule->shape != Shape::kVector) {
+    constexpr int64_t kMaxElements = INT64_MAX / 16;  // bytes of 8 each, and no sum of two overflows
+    if (p.operand->row_stride > (kMaxElements - call.cols) / (call.rows - 1)) return false;
+    p.row_stride = p.operand->row_stride * size;
+    bytes += (call.rows - 1) * p.row_stride;
   }
-  if (static_cast<uint64_t>(bytes) > UINTPTR_MAX - extent->begin) return false;
-  extent->end = extent->begin + static_cast<uintptr_t>(bytes);
-  return true;
+  p.end = p.begin + static_cast<uintptr_t>(bytes);
+  return p.end >= p.begin;
 }
 
-bool Overlap(const Extent& a, const Extent& b) {
+bool Overlap(const Present& a, const Present& b) {
   if (a.end <= b.begin || b.end <= a.begin) return false;
   // Rows of equal stride may interleave, as the heads of a fused QKV projection do.
   if (a.row_stride == 0 || a.row_stride != b.row_stride) return true;
   const auto stride = static_cast<uintptr_t>(a.row_stride);
-  const uintptr_t offset =
-      a.begin <= b.begin ? (b.begin - a.begin) % stride : (stride - (a.begin - b.begin) % stride) % stride;
-  return offset < static_cast<uintptr_t>(a.row_bytes) || stride - offset < static_cast<uintptr_t>(b.row_bytes);
+  const uintptr_t distance = a.begin <= b.begin ? b.begin - a.begin : a.begin - b.begin;
+  const uintptr_t offset = distance % stride;
+  const Present& first = a.begin <= b.begin ? a : b;
+  const Present& second = a.begin <= b.begin ? b : a;
+  return offset < static_cast<uintptr_t>(first.row_bytes) || stride - offset < static_cast<uintptr_t>(second.row_bytes);
 }
 
-bool SameMemory(const Operand& a, const Operand& b, int64_t rows) {
-  return a.data == b.data && a.dtype == b.dtype && (rows <= 1 || a.row_stride == b.row_stride);
+// Whether an output is, as it may be, the memory of an input: y and sum_out in place of x or residual.
+bool IsInPlace(const Present& output, const Present& other, int64_t rows) {
+  const Operand& a = *output.operand;
+  const Operand& b = *other.operand;
+  return output.rule->shape == Shape::kMatrix && other.rule->shape == Shape::kMatrix && !other.rule->is_output &&
+         a.data == b.data && a.dtype == b.dtype && (rows <= 1 || a.row_stride == b.row_stride);
 }
 
-// Whether an output may be the memory of an input: y and sum_out in place of x or residual.
-bool MayBeInPlace(const OperandRule& output, const OperandRule& other) {
-  return output.shape == Shape::kMatrix && other.shape == Shape::kMatrix && !other.is_output;
-}
-
-addnorm_status CheckOverlaps(const Call& call) {
-  std::array<Extent, kOperands.size()> extents;
-  for (size_t i = 0; i < kOperands.size(); ++i) {
-    const OperandRule& rule = kOperands[i];
-    const Operand& operand = call.*rule.operand;
-    if (operand.data != nullptr && !MakeExtent(rule.shape, call, operand, &extents[i])) {
-      return MakeStatus(ADDNORM_SIZE_TOO_LARGE, rule.subject);
-    }
+addnorm_status CheckMemory(const Call& call, PresentOperands& present) {
+  for (size_t i = 0; i < present.count; ++i) {
+    if (!Locate(call, present.list[i])) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, present.list[i].rule->subject);
   }
-  for (size_t i = 0; i < kOperands.size(); ++i) {
-    const Operand& output = call.*kOperands[i].operand;
-    if (!kOperands[i].is_output || output.data == nullptr) continue;
-    for (size_t j = 0; j < kOperands.size(); ++j) {
-      const Operand& other = call.*kOperands[j].operand;
-      if (i == j || other.data == nullptr || !Overlap(extents[i], extents[j])) continue;
-      if (MayBeInPlace(kOperands[i], kOperands[j]) && SameMemory(output, other, call.rows)) continue;
-      return MakeStatus(ADDNORM_FORBIDDEN_OVERLAP, kOperands[i].subject);
+  for (size_t i = 0; i < present.count; ++i) {
+    const Present& output = present.list[i];
+    if (!output.rule->is_output) continue;
+    for (size_t j = 0; j < present.count; ++j) {
+      const Present& other = present.list[j];
+      if (i != j && Overlap(output, other) && !IsInPlace(output, other, call.rows)) {
+        return MakeStatus(ADDNORM_FORBIDDEN_OVERLAP, output.rule->subject);
+      }
     }
   }
   return ADDNORM_OK;
 }
 
-addnorm_status CheckOperand(const OperandRule& rule, Use use, const Call& call, bool empty) {
+// Of an operand that is there.
+addnorm_status CheckOperand(const OperandRule& rule, Use use, const Call& call) {
   const Operand& operand = call.*rule.operand;
-  if (operand.data == nullptr) {
-    const bool missing = use == Use::kRequired && !empty;
-    return missing ? MakeStatus(ADDNORM_NULL_POINTER, rule.subject) : ADDNORM_OK;
-  }
   if (use == Use::kForbidden) return MakeStatus(ADDNORM_UNUSED_OPERAND, rule.subject);
   if (operand.reserved != 0) return MakeStatus(ADDNORM_RESERVED_NOT_ZERO, rule.subject);
   if (!Allows(rule.shape, operand.dtype)) return MakeStatus(ADDNORM_UNKNOWN_DTYPE, rule.subject);
@@ -245,9 +244,18 @@ addnorm_status Validate(addnorm_op op_number, const Call& call, size_t* index) {
   if (status != ADDNORM_OK) return status;
   if (op.family == Family::kReduce && call.cols == 0) return MakeStatus(ADDNORM_EMPTY_REDUCTION, Subject::kCols);
   const bool empty = call.rows == 0 || call.cols == 0;
+  PresentOperands present;
   for (size_t i = 0; i < kOperands.size(); ++i) {
-    status = CheckOperand(kOperands[i], uses[i], call, empty);
+    const Operand& operand = call.*kOperands[i].operand;
+    if (operand.data == nullptr) {
+      if (uses[i] == Use::kRequired && !empty) return MakeStatus(ADDNORM_NULL_POINTER, kOperands[i].subject);
+      continue;
+    }
+    status = CheckOperand(kOperands[i], uses[i], call);
     if (status != ADDNORM_OK) return status;
+    Present& added = present.list[present.count++];
+    added.rule = &kOperands[i];
+    added.operand = &operand;
   }
   if (empty) {
     *index = kNothingToDo;
@@ -261,7 +269,7 @@ addnorm_status Validate(addnorm_op op_number, const Call& call, size_t* index) {
   }
   status = CheckCombination(op, uses, call, index);
   if (status != ADDNORM_OK) return status;
-  return CheckOverlaps(call);
+  return CheckMemory(call, present);
 }
 
 }  // namespace addnorm

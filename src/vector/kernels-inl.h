@@ -9,10 +9,6 @@
 #define ADDNORM_SRC_VECTOR_KERNELS_INL_H_
 #endif
 
-#include <array>
-#include <cstddef>
-#include <utility>
-
 #include "hwy/highway.h"
 #include "src/targets.h"
 
@@ -31,12 +27,6 @@ namespace HWY_NAMESPACE {
 
 extern const Kernels kMean, kVariance, kMeanVariance, kMeanSquare, kRms, kAdd, kLayerNorm, kRmsNorm, kAddLayerNorm,
     kAddRmsNorm, kLayerNormAdd, kRmsNormAdd;
-
-// One kernel for each promised combination: kInstance<index>, in the list's order.
-template <template <size_t> class Instance, size_t... kIndex>
-constexpr Kernels Instantiate(std::index_sequence<kIndex...>) {
-  return {{&Instance<kIndex>::Run...}};
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm
