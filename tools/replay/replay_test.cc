@@ -255,6 +255,7 @@ TEST_F(ReplayTest, HeaderThatIsNotOne) {
   ExpectRefused(parts.FileWithHeader("[]"), "header does not begin with '{'");
   ExpectRefused(parts.FileWithHeader("{\"a\": }"), "header is not valid JSON (at byte 7 of it)");
   ExpectRefused(parts.FileWithHeader("{\"a\": \"\xff\"}"), "header is not valid JSON");
+  ExpectRefused(parts.FileWithHeader("{\"a\": 1e999}"), "header has a number out of range");
   ExpectRefused(parts.FileWithHeader("{\"a\": 1, \"a\": 2}"), "header has \"a\" twice");
   ExpectRefused(parts.FileWithHeader("{\"a\": 1}"), "tensor \"a\" is not an object");
   ExpectRefused(parts.FileWithHeader("{\"a\": " + std::string(100000, '[')), "header nests too deeply");

@@ -170,6 +170,8 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : path_(path) {
     CheckLayout(size - data_start_);
   } catch (const Json::parse_error& e) {
     Fail("header is not valid JSON (at byte " + std::to_string(e.byte) + " of it)");
+  } catch (const Json::exception&) {
+    Fail("header has a number out of range");
   } catch (const std::runtime_error& e) {
     Fail(e.what());
   }
