@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::array<std::string_view, 16> kKindTexts = {
+constexpr std::array<std::string_view, 17> kKindTexts = {
     "ok",
     "the pointer is null",
     "no version of the struct has this size, or there are non-zero bytes beyond the fields that this version knows",
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 16> kKindTexts = {
     "is 0, and a reduction over nothing has no value",
     "no target of this name is compiled in",
     "the index or enumerator is beyond its list",
+    "rows or cols of an operand differ from those of x",
 };
 
 constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSubjectNames = {"",

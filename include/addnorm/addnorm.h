@@ -102,7 +102,8 @@ enum {
   ADDNORM_RESERVED_NOT_ZERO = 12, /**< a reserved field is not 0 */
   ADDNORM_EMPTY_REDUCTION = 13,   /**< cols = 0 in a reduction */
   ADDNORM_UNKNOWN_TARGET = 14,    /**< no target of that name was compiled in */
-  ADDNORM_OUT_OF_RANGE = 15       /**< an index or enumerator beyond its list */
+  ADDNORM_OUT_OF_RANGE = 15,      /**< an index or enumerator beyond its list */
+  ADDNORM_SHAPE_MISMATCH = 16     /**< addnorm.hpp only: rows or cols of an operand differ from those of x */
 };
 
 /** The kind of fault, one of the constants above, without the operand. */
@@ -209,63 +210,32 @@ typedef struct addnorm_norm_add_args {
 } addnorm_norm_add_args;
 
 /** An absent or not yet set operand. */
-#define ADDNORM_NONE {0, 0, 0, 0}
+#define ADDNORM_NONE \
+  { 0, 0, 0, 0 }
 /** Initial value of an addnorm_reduce_args. */
 #define ADDNORM_REDUCE_ARGS_INIT \
-  {sizeof(addnorm_reduce_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE}
+  { sizeof(addnorm_reduce_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE }
 /** Initial value of an addnorm_add_args: residual_scale is 1. */
 #define ADDNORM_ADD_ARGS_INIT \
-  {sizeof(addnorm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0}
+  { sizeof(addnorm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0 }
 /** Initial value of an addnorm_norm_args. epsilon has to be set. */
-#define ADDNORM_NORM_ARGS_INIT \
-  {sizeof(addnorm_norm_args),  \
-   0,                          \
-   0,                          \
-   ADDNORM_NONE,               \
-   ADDNORM_NONE,               \
-   ADDNORM_UNSET_EPSILON,      \
-   ADDNORM_NONE,               \
-   ADDNORM_NONE,               \
-   0.0f,                       \
-   0,                          \
-   ADDNORM_NONE,               \
-   ADDNORM_NONE}
+#define ADDNORM_NORM_ARGS_INIT                                                                                      \
+  {                                                                                                                 \
+    sizeof(addnorm_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, ADDNORM_NONE, ADDNORM_NONE, \
+        0.0f, 0, ADDNORM_NONE, ADDNORM_NONE                                                                         \
+  }
 /** Initial value of an addnorm_add_norm_args: residual_scale is 1, epsilon has to be set. */
-#define ADDNORM_ADD_NORM_ARGS_INIT \
-  {sizeof(addnorm_add_norm_args),  \
-   0,                              \
-   0,                              \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_UNSET_EPSILON,          \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   1.0f,                           \
-   0,                              \
-   0.0f,                           \
-   0,                              \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE}
+#define ADDNORM_ADD_NORM_ARGS_INIT                                                                           \
+  {                                                                                                          \
+    sizeof(addnorm_add_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON,    \
+        ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE \
+  }
 /** Initial value of an addnorm_norm_add_args: residual_scale is 1, epsilon has to be set. */
-#define ADDNORM_NORM_ADD_ARGS_INIT \
-  {sizeof(addnorm_norm_add_args),  \
-   0,                              \
-   0,                              \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   ADDNORM_UNSET_EPSILON,          \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE,                   \
-   1.0f,                           \
-   0,                              \
-   0.0f,                           \
-   0,                              \
-   ADDNORM_NONE,                   \
-   ADDNORM_NONE}
+#define ADDNORM_NORM_ADD_ARGS_INIT                                                                        \
+  {                                                                                                       \
+    sizeof(addnorm_norm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, \
+        ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE                          \
+  }
 /** An epsilon that every function refuses: there is no default that suits all models. */
 #define ADDNORM_UNSET_EPSILON (-1.0)
 /** @} */
