@@ -12,4 +12,5 @@ build() {
 
 [[ -n ${ADDNORM_SKIP_SETUP-} ]] || step "Packages" ci/setup.sh run
 step "Build" build
-step "Replay" build-run/tools/replay/addnorm-replay tests/data/*.safetensors
+printf '\n=== Replay\n'
+exec build-run/tools/replay/addnorm-replay tests/data/*.safetensors
