@@ -5,4 +5,5 @@
 source "$(dirname "$0")/lib.sh"
 mode=(-i)
 [[ ${1-} != --check ]] || mode=(--dry-run --Werror)
-git ls-files -z '*.c' '*.cc' '*.h' '*.hpp' | xargs -0 clang-format-19 "${mode[@]}"
+find bench examples include src tests tools \( -name '*.c' -o -name '*.cc' -o -name '*.h' -o -name '*.hpp' \) -print0 |
+  xargs -0 clang-format-19 "${mode[@]}"
