@@ -12,7 +12,7 @@ enum class Shape { kMatrix, kVector, kColumn };
 enum class Use { kRequired, kOptional, kForbidden };
 
 struct OperandRule {
-  Operand Call::*operand;
+  Operand Call::* operand;
   Subject subject;
   Shape shape;
   bool is_output;

@@ -209,6 +209,7 @@ typedef struct addnorm_norm_add_args {
   addnorm_output rstd;          /**< as in addnorm_norm_args */
 } addnorm_norm_add_args;
 
+/* clang-format off: its versions lay these out differently. */
 /** An absent or not yet set operand. */
 #define ADDNORM_NONE \
   { 0, 0, 0, 0 }
@@ -236,6 +237,7 @@ typedef struct addnorm_norm_add_args {
     sizeof(addnorm_norm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, \
         ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE                          \
   }
+/* clang-format on */
 /** An epsilon that every function refuses: there is no default that suits all models. */
 #define ADDNORM_UNSET_EPSILON (-1.0)
 /** @} */
