@@ -209,7 +209,7 @@ typedef struct addnorm_norm_add_args {
   addnorm_output rstd;          /**< as in addnorm_norm_args */
 } addnorm_norm_add_args;
 
-/* clang-format off: its versions lay these out differently. */
+/* clang-format off */
 /** An absent or not yet set operand. */
 #define ADDNORM_NONE \
   { 0, 0, 0, 0 }
