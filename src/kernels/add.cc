@@ -13,24 +13,21 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <size_t kIndex>
-void Add(const Call& c) {
-  constexpr Dtypes kDtypes = dtypes::kAdd[kIndex];
-  using S = Storage<kDtypes.sum>;
-  const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S> sums{c};
-  for (int64_t row = 0; row < c.rows; ++row) {
-    sums.Evaluate(row, 0, static_cast<size_t>(c.cols), c.sum_out.Row<S>(row));
+struct Add {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    constexpr Dtypes kDtypes = dtypes::kAdd[kIndex];
+    using S = Storage<kDtypes.sum>;
+    const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S> sums{c};
+    for (int64_t row = 0; row < c.rows; ++row) {
+      sums.Evaluate(row, 0, static_cast<size_t>(c.cols), c.sum_out.Row<S>(row));
+    }
   }
-}
-
-template <size_t... kIndex>
-constexpr Kernels AddKernels(std::index_sequence<kIndex...>) {
-  return {{&Add<kIndex>...}};
-}
+};
 
 }  // namespace
 
-const Kernels kAdd = AddKernels(std::make_index_sequence<dtypes::kAdd.size()>());
+const Kernels kAdd = MakeKernels<Add, Family::kAdd>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

@@ -49,32 +49,28 @@ struct UnstoredSumRows {
   SumRows<X, R, float> sums;
 };
 
-template <Statistic kStatistic, size_t kIndex>
-void AddNorm(const Call& c) {
-  constexpr Dtypes kDtypes = dtypes::kAddNorm[kIndex];
-  using T = Storage<VectorDtype(kDtypes)>;
-  using X = Storage<kDtypes.x>;
-  using R = Storage<kDtypes.residual>;
-  using S = Storage<kDtypes.sum>;
-  using Y = Storage<kDtypes.y>;
-  const bool has_sum_out = c.sum_out.data != nullptr;
-  if constexpr (!std::is_same_v<S, Y>) {
-    if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y>{{c}});
+template <Statistic kStatistic>
+struct AddNorm {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    constexpr Dtypes kDtypes = dtypes::kAddNorm[kIndex];
+    using T = Storage<VectorDtype(kDtypes)>;
+    using X = Storage<kDtypes.x>;
+    using R = Storage<kDtypes.residual>;
+    using S = Storage<kDtypes.sum>;
+    using Y = Storage<kDtypes.y>;
+    const bool has_sum_out = c.sum_out.data != nullptr;
+    if constexpr (!std::is_same_v<S, Y>) {
+      if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y>{{c}});
+    }
+    NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y>{{c}, has_sum_out ? c.sum_out : c.y});
   }
-  NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y>{{c}, has_sum_out ? c.sum_out : c.y});
-}
-
-template <Statistic kStatistic, size_t... kIndex>
-constexpr Kernels AddNormKernels(std::index_sequence<kIndex...>) {
-  return {{&AddNorm<kStatistic, kIndex>...}};
-}
-
-constexpr std::make_index_sequence<dtypes::kAddNorm.size()> kAll;
+};
 
 }  // namespace
 
-const Kernels kAddLayerNorm = AddNormKernels<Statistic::kLayerNorm>(kAll);
-const Kernels kAddRmsNorm = AddNormKernels<Statistic::kRmsNorm>(kAll);
+const Kernels kAddLayerNorm = MakeKernels<AddNorm<Statistic::kLayerNorm>, Family::kAddNorm>();
+const Kernels kAddRmsNorm = MakeKernels<AddNorm<Statistic::kRmsNorm>, Family::kAddNorm>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

@@ -13,24 +13,20 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <Statistic kStatistic, size_t kIndex>
-void Norm(const Call& c) {
-  constexpr Dtypes kDtypes = dtypes::kNorm[kIndex];
-  using Rows = PlainRows<kStatistic, Storage<kDtypes.x>, StoreResult<Storage<kDtypes.y>>>;
-  NormalizeRows<kStatistic, Storage<VectorDtype(kDtypes)>>(c, Rows{c});
-}
-
-template <Statistic kStatistic, size_t... kIndex>
-constexpr Kernels NormKernels(std::index_sequence<kIndex...>) {
-  return {{&Norm<kStatistic, kIndex>...}};
-}
-
-constexpr std::make_index_sequence<dtypes::kNorm.size()> kAll;
+template <Statistic kStatistic>
+struct Norm {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    constexpr Dtypes kDtypes = dtypes::kNorm[kIndex];
+    using Rows = PlainRows<kStatistic, Storage<kDtypes.x>, StoreResult<Storage<kDtypes.y>>>;
+    NormalizeRows<kStatistic, Storage<VectorDtype(kDtypes)>>(c, Rows{c});
+  }
+};
 
 }  // namespace
 
-const Kernels kLayerNorm = NormKernels<Statistic::kLayerNorm>(kAll);
-const Kernels kRmsNorm = NormKernels<Statistic::kRmsNorm>(kAll);
+const Kernels kLayerNorm = MakeKernels<Norm<Statistic::kLayerNorm>, Family::kNorm>();
+const Kernels kRmsNorm = MakeKernels<Norm<Statistic::kRmsNorm>, Family::kNorm>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

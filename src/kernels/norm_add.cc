@@ -13,31 +13,27 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <Statistic kStatistic, size_t kIndex>
-void NormAdd(const Call& c) {
-  constexpr Dtypes kDtypes = dtypes::kNormAdd[kIndex];
-  using T = Storage<VectorDtype(kDtypes)>;
-  using X = Storage<kDtypes.x>;
-  using R = Storage<kDtypes.residual>;
-  using Y = Storage<kDtypes.y>;
-  if (c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)) {
-    NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToStorage<X>, R, Y>>{c});
-  } else {
-    NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToAny, R, Y>, false>{c});
+template <Statistic kStatistic>
+struct NormAdd {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    constexpr Dtypes kDtypes = dtypes::kNormAdd[kIndex];
+    using T = Storage<VectorDtype(kDtypes)>;
+    using X = Storage<kDtypes.x>;
+    using R = Storage<kDtypes.residual>;
+    using Y = Storage<kDtypes.y>;
+    if (c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)) {
+      NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToStorage<X>, R, Y>>{c});
+    } else {
+      NormalizeRows<kStatistic, T>(c, PlainRows<kStatistic, X, AddAndStoreResult<RoundToAny, R, Y>, false>{c});
+    }
   }
-}
-
-template <Statistic kStatistic, size_t... kIndex>
-constexpr Kernels NormAddKernels(std::index_sequence<kIndex...>) {
-  return {{&NormAdd<kStatistic, kIndex>...}};
-}
-
-constexpr std::make_index_sequence<dtypes::kNormAdd.size()> kAll;
+};
 
 }  // namespace
 
-const Kernels kLayerNormAdd = NormAddKernels<Statistic::kLayerNorm>(kAll);
-const Kernels kRmsNormAdd = NormAddKernels<Statistic::kRmsNorm>(kAll);
+const Kernels kLayerNormAdd = MakeKernels<NormAdd<Statistic::kLayerNorm>, Family::kNormAdd>();
+const Kernels kRmsNormAdd = MakeKernels<NormAdd<Statistic::kRmsNorm>, Family::kNormAdd>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

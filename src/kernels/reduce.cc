@@ -40,25 +40,21 @@ HWY_INLINE void ReduceRow(const Call& c, int64_t row) {
   }
 }
 
-template <Statistic kStatistic, size_t kIndex>
-void Reduce(const Call& c) {
-  for (int64_t row = 0; row < c.rows; ++row) ReduceRow<kStatistic, Storage<dtypes::kReduce[kIndex].x>>(c, row);
-}
-
-template <Statistic kStatistic, size_t... kIndex>
-constexpr Kernels ReduceKernels(std::index_sequence<kIndex...>) {
-  return {{&Reduce<kStatistic, kIndex>...}};
-}
-
-constexpr std::make_index_sequence<dtypes::kReduce.size()> kAll;
+template <Statistic kStatistic>
+struct Reduce {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    for (int64_t row = 0; row < c.rows; ++row) ReduceRow<kStatistic, Storage<dtypes::kReduce[kIndex].x>>(c, row);
+  }
+};
 
 }  // namespace
 
-const Kernels kMean = ReduceKernels<Statistic::kMean>(kAll);
-const Kernels kVariance = ReduceKernels<Statistic::kVariance>(kAll);
-const Kernels kMeanVariance = ReduceKernels<Statistic::kMeanVariance>(kAll);
-const Kernels kMeanSquare = ReduceKernels<Statistic::kMeanSquare>(kAll);
-const Kernels kRms = ReduceKernels<Statistic::kRms>(kAll);
+const Kernels kMean = MakeKernels<Reduce<Statistic::kMean>, Family::kReduce>();
+const Kernels kVariance = MakeKernels<Reduce<Statistic::kVariance>, Family::kReduce>();
+const Kernels kMeanVariance = MakeKernels<Reduce<Statistic::kMeanVariance>, Family::kReduce>();
+const Kernels kMeanSquare = MakeKernels<Reduce<Statistic::kMeanSquare>, Family::kReduce>();
+const Kernels kRms = MakeKernels<Reduce<Statistic::kRms>, Family::kReduce>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

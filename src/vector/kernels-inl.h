@@ -9,6 +9,9 @@
 #define ADDNORM_SRC_VECTOR_KERNELS_INL_H_
 #endif
 
+#include <cstddef>
+#include <utility>
+
 #include "hwy/highway.h"
 #include "src/targets.h"
 
@@ -27,6 +30,19 @@ namespace HWY_NAMESPACE {
 
 extern const Kernels kMean, kVariance, kMeanVariance, kMeanSquare, kRms, kAdd, kLayerNorm, kRmsNorm, kAddLayerNorm,
     kAddRmsNorm, kLayerNormAdd, kRmsNormAdd;
+
+namespace internal {
+template <class Operation, size_t... kIndex>
+constexpr Kernels MakeKernels(std::index_sequence<kIndex...>) {
+  return {{&Operation::template Run<kIndex>...}};
+}
+}  // namespace internal
+
+// Operation::Run<index> for each combination of dtypes that the family promises.
+template <class Operation, Family kFamily>
+constexpr Kernels MakeKernels() {
+  return internal::MakeKernels<Operation>(std::make_index_sequence<PromisedDtypes<kFamily>().size()>());
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm
