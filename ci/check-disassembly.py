@@ -29,6 +29,8 @@ TARGETS = {
     "aarch64": {"N_NEON_WITHOUT_AES": (NEON, SVE), "N_SVE": (SVE, None)},
 }
 BASELINE_FORBIDS = {"x86_64": lambda text: X86_BEYOND.match(text.split(None, 1)[0]), "aarch64": SVE.search}
+# Highway asks for the length of SVE vectors once it has seen that there are any.
+BASELINE_EXCEPTION = "addnorm_hwy::arm::DetectAdditionalSveTargets(long)"
 # Floating-point arithmetic, as opposed to moves: what the kernels do in the target's own registers, but for the few
 # steps of a row that concern one value.
 ARITHMETIC = re.compile(r"v(add|sub|mul|fn?m(add|sub)\d+)[ps][sd]\b|f(n?m(add|sub|la|ls|ad)|add|sub|mul)\b")
@@ -64,7 +66,7 @@ def main():
         count = counts[member, target]
         count["functions"] += 1
         for text in instructions:
-            if target is None and BASELINE_FORBIDS[architecture](text):
+            if target is None and name != BASELINE_EXCEPTION and BASELINE_FORBIDS[architecture](text):
                 faults.append(f"{member}: baseline function {name} has: {text}")
             if forbidden and forbidden.search(text):
                 faults.append(f"{member}: {target} function {name} has: {text}")
