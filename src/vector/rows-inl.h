@@ -35,7 +35,8 @@ HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<L
 
 // The first pass over a row.
 template <Statistic kStatistic, class Source>
-HWY_NOINLINE Sums FirstPass(const Source source, size_t cols) {
+HWY_NOINLINE Sums FirstPass(const Source& row, size_t cols) {
+  const Source source = row;  // stays in registers, as the stores that it does cannot change it
   RowSums<FoldedLanes> sums;
   AccumulateStatistic<kStatistic>(source, cols, sums);
   return {sums.values.Fold(), sums.squares.Fold()};

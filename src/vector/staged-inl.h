@@ -37,7 +37,8 @@ HWY_NOINLINE void UnpackAffine(const AnyAffine<T>& affine, size_t begin, size_t 
 }
 
 template <class Sink>
-HWY_NOINLINE void StoreChunk(const float* values, size_t begin, size_t count, const Sink sink) {
+HWY_NOINLINE void StoreChunk(const float* values, size_t begin, size_t count, const Sink& result_row) {
+  const Sink sink = result_row;
   ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
     sink(D32(), Packing<float>::Load(D32(), values + i, extent), begin + i, extent);
   });
@@ -118,8 +119,8 @@ struct RecomputedInput {
 
 // Normalizes a row in stages, in f64 if the scale says so.
 template <class Normalize, class Input, class T, class Sink>
-HWY_NOINLINE void NormalizeRowStaged(const Input input, size_t cols, const Scale& scale, const AnyAffine<T> affine,
-                                     const Sink sink) {
+HWY_NOINLINE void NormalizeRowStaged(const Input& input, size_t cols, const Scale& scale, const AnyAffine<T>& affine,
+                                     const Sink& sink) {
   Chunk values, gamma, beta;
   ForEachChunk(cols, [&](size_t begin, size_t count) HWY_ATTR {
     input.Read(begin, count, values.values);

@@ -47,7 +47,8 @@ struct SumRow {
 
 // Reads all of a source for its side effect: a SumRow stores its sum.
 template <class Source>
-HWY_NOINLINE void Evaluate(const Source source, size_t count) {
+HWY_NOINLINE void Evaluate(const Source& row, size_t count) {
+  const Source source = row;  // as in FirstPass
   ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
 }
 
