@@ -32,10 +32,22 @@ extern const Kernels kMean, kVariance, kMeanVariance, kMeanSquare, kRms, kAdd, k
     kAddRmsNorm, kLayerNormAdd, kRmsNormAdd;
 
 namespace internal {
+
+template <class Operation, size_t kIndex>
+void Run(const Call& c) {
+  Operation::template Run<kIndex>(c);
+#if HWY_ARCH_X86
+  // Compilers do this at the end of a function that they see using wide registers, but GCC 12 not after a call to one,
+  // and the caller's SSE code may then run at a fraction of its speed.
+  _mm256_zeroupper();
+#endif
+}
+
 template <class Operation, size_t... kIndex>
 constexpr Kernels MakeKernels(std::index_sequence<kIndex...>) {
-  return {{&Operation::template Run<kIndex>...}};
+  return {{&Run<Operation, kIndex>...}};
 }
+
 }  // namespace internal
 
 // Operation::Run<index> for each combination of dtypes that the family promises.
