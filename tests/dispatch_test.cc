@@ -5,7 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -166,22 +166,24 @@ TEST(Threads, CallsFromManyThreadsGiveTheSameBitsWhileTheTargetChanges) {
   Options options;
   options.gamma = VectorType::kStorage;
   std::vector<std::string> expected;
-  std::vector<std::vector<Problem>> problems(4);
+  std::vector<std::vector<std::unique_ptr<Problem>>> problems(4);  // of each thread
   for (const OpFields& op : AllOpFields()) {
-    Problem problem(FindOpCase(op.op, PromisedDtypes(op.op).back()), options, 3, 100);
-    problem.FillByKind(1);
-    ASSERT_EQ(problem.Run(), ADDNORM_OK);
-    expected.push_back(problem.Outputs());
-    for (std::vector<Problem>& each : problems) each.push_back(problem);
+    const OpCase& op_case = FindOpCase(op.op, PromisedDtypes(op.op).back());
+    for (auto& each : problems) {
+      each.push_back(std::make_unique<Problem>(op_case, options, 3, 100));
+      each.back()->FillByKind(1);
+    }
+    ASSERT_EQ(problems[0].back()->Run(), ADDNORM_OK);
+    expected.push_back(problems[0].back()->Outputs());
   }
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
-  for (std::vector<Problem>& each : problems) {
+  for (auto& each : problems) {
     threads.emplace_back([&] {
       for (int repeat = 0; repeat < 20; ++repeat) {
         for (size_t i = 0; i < each.size(); ++i) {
-          if (each[i].Run() != ADDNORM_OK || each[i].Outputs() != expected[i]) ++wrong;
+          if (each[i]->Run() != ADDNORM_OK || each[i]->Outputs() != expected[i]) ++wrong;
         }
       }
     });

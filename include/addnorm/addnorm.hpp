@@ -217,8 +217,6 @@ struct NormAddOptions : NormOptions {
 /** @cond internal */
 namespace detail {
 
-inline constexpr addnorm_status kShapeMismatch = ADDNORM_OUT_OF_RANGE;
-
 // Collects the operands of one call, whose shape is that of x, and makes it if they fit together.
 template <typename Args>
 class Call {
@@ -243,7 +241,7 @@ class Call {
   }
   Args& args() noexcept { return args_; }
   Status Run(addnorm_status (*function)(const Args*)) const noexcept {
-    return Status(fits_ ? function(&args_) : kShapeMismatch);
+    return Status(fits_ ? function(&args_) : ADDNORM_SHAPE_MISMATCH);
   }
 
  private:
