@@ -6,7 +6,8 @@
 /** @file
  * The C++17 layer over addnorm.h: storage types, typed views that carry their shape, options with defaults, a Status
  * that cannot be overlooked. Nothing here allocates, throws or needs RTTI, and every function is one call of the C
- * function of the same name, whose documentation holds: formulas, aliasing, errors, accuracy.
+ * function of the same name, whose documentation holds: formulas, aliasing, errors, accuracy. An operand whose shape is
+ * not that of x gives ADDNORM_SHAPE_MISMATCH, before the call.
  *
  *     addnorm::Matrix<const float> x(x_data, rows, cols);
  *     addnorm::Matrix<float> y(y_data, rows, cols);
