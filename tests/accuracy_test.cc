@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "support/equal_bits.h"
 #include "support/evaluate.h"
 #include "support/op_case.h"
 #include "support/targets.h"
@@ -43,44 +45,55 @@ class PrintErrors : public ::testing::Environment {
 };
 const ::testing::Environment* const kPrintErrors = ::testing::AddGlobalTestEnvironment(new PrintErrors);
 
-// Runs the problem on every target. The oracle's work is done once for targets whose bits are the same.
-void CheckOnAllTargets(Problem& problem, Oracle& oracle, int first_kind) {
-  std::vector<std::pair<std::string, Evaluation>> evaluated;
+struct Batch {
+  Problem problem;  // row r holds the kind first_kind + r
+  int first_kind;
+  std::vector<std::pair<std::string, Evaluation>> evaluated;  // bits of the outputs, and how far they are from exact
+};
+
+void Note(const std::string& target, const Batch& batch, const Evaluation& evaluation) {
+  const Problem& problem = batch.problem;
+  EXPECT_EQ(evaluation.failures, 0) << "on " << target << ", kind "
+                                    << DataKindName(static_cast<DataKind>(batch.first_kind))
+                                    << " + row: " << evaluation.first_failure;
+  CountChecks(target, evaluation.checks);
+  Seen& seen = AllSeen()[problem.op_case().name][target];
+  if (evaluation.worst > seen.largest.worst) {
+    seen.where = problem.options().name + ", " + std::to_string(problem.cols()) + " cols, " +
+                 DataKindName(static_cast<DataKind>((batch.first_kind + evaluation.worst_row) % kDataKinds));
+  }
+  seen.largest.Merge(evaluation);
+}
+
+// Runs all on every target. The oracle's work is done once for targets whose bits are the same.
+void CheckOnAllTargets(std::vector<Batch>& batches, Oracle& oracle) {
   for (const std::string& target : SupportedTargets()) {
     const ScopedTarget scoped(target);
-    ASSERT_EQ(addnorm_status_text(problem.Run()), std::string(addnorm_status_text(ADDNORM_OK)))
-        << problem.op_case().name;
-    ASSERT_EQ(problem.Untouched(), "") << problem.op_case().name << " on " << target;
-    const std::string outputs = problem.Outputs();
-    const Evaluation* evaluation = nullptr;
-    for (const auto& [bits, known] : evaluated) {
-      if (bits == outputs) evaluation = &known;
+    for (Batch& batch : batches) {
+      const std::string outputs = RunOn(target, batch.problem);
+      const Evaluation* evaluation = nullptr;
+      for (const auto& [bits, known] : batch.evaluated) {
+        if (bits == outputs) evaluation = &known;
+      }
+      if (evaluation == nullptr) {
+        batch.evaluated.emplace_back(outputs, Evaluate(batch.problem, oracle));
+        evaluation = &batch.evaluated.back().second;
+      }
+      EXPECT_EQ(batch.evaluated.size(), 1u) << batch.problem.op_case().name << " [" << batch.problem.options().name
+                                            << "]: the bits on " << target << " differ from another target's";
+      Note(target, batch, *evaluation);
     }
-    if (evaluation == nullptr) {
-      evaluated.emplace_back(outputs, Evaluate(problem, oracle));
-      evaluation = &evaluated.back().second;
-    }
-    EXPECT_EQ(evaluation->failures, 0) << "on " << target << ", kind "
-                                       << DataKindName(static_cast<DataKind>(first_kind))
-                                       << "+row: " << evaluation->first_failure;
-    CountChecks(target, evaluation->checks);
-    Seen& seen = AllSeen()[problem.op_case().name][target];
-    if (evaluation->worst > seen.largest.worst) {
-      seen.where = problem.options().name + ", " + std::to_string(problem.cols()) + " cols, " +
-                   DataKindName(static_cast<DataKind>((first_kind + evaluation->worst_row) % kDataKinds));
-    }
-    seen.largest.Merge(*evaluation);
   }
 }
 
 bool HasF16(const OpCase& c) { return c.dtypes.vectors == ADDNORM_F16; }
 
-// Rows of every kind with these columns; the placement in memory changes with the columns.
-void CheckCols(const OpCase& op_case, const Options& options, int64_t cols, Oracle& oracle, int64_t rows = kDataKinds,
-               int first_kind = 0) {
-  Problem problem(op_case, options, rows, cols, Layout::Shifted(cols % 5, cols % 7));
-  problem.FillByKind(static_cast<uint64_t>(cols) * 31 + static_cast<uint64_t>(op_case.op()), first_kind);
-  CheckOnAllTargets(problem, oracle, first_kind);
+// Adds rows of every kind with these columns; the placement in memory changes with the columns.
+void AddCols(std::vector<Batch>* batches, const OpCase& op_case, const Options& options, int64_t cols,
+             int64_t rows = kDataKinds, int first_kind = 0) {
+  batches->push_back({Problem(op_case, options, rows, cols, Layout::Shifted(cols % 5, cols % 7)), first_kind, {}});
+  batches->back().problem.FillByKind(static_cast<uint64_t>(cols) * 31 + static_cast<uint64_t>(op_case.op()),
+                                     first_kind);
 }
 
 // Every cols from 1 to 4 V + 3, all kinds of data, one set of options after another.
@@ -89,10 +102,12 @@ void CheckShortRows(bool f16) {
   for (const OpCase& op_case : AllOpCases()) {
     if (HasF16(op_case) != f16) continue;
     const std::vector<Options> options = OptionsOf(op_case);
+    std::vector<Batch> batches;
     for (int64_t cols = 1; cols <= 67; ++cols) {
-      CheckCols(op_case, options[static_cast<size_t>(cols) % options.size()], cols, oracle);
-      if (::testing::Test::HasFatalFailure()) return;
+      AddCols(&batches, op_case, options[static_cast<size_t>(cols) % options.size()], cols);
     }
+    CheckOnAllTargets(batches, oracle);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -104,13 +119,15 @@ TEST(Accuracy, EveryColsTo131) {
   Oracle oracle;
   for (const OpCase& op_case : AllOpCases()) {
     const std::vector<Options> options = OptionsOf(op_case);
+    std::vector<Batch> batches;
     for (int64_t cols = 1; cols <= 131; ++cols) {
       for (size_t i = 0; i < options.size(); ++i) {
         if (cols > 35 && (i + static_cast<size_t>(cols)) % 3 != 0) continue;
-        CheckCols(op_case, options[i], cols, oracle);
-        if (HasFatalFailure()) return;
+        AddCols(&batches, op_case, options[i], cols);
       }
     }
+    CheckOnAllTargets(batches, oracle);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -118,14 +135,16 @@ TEST(Accuracy, HiddenSizes) {
   Oracle oracle;
   for (const OpCase& op_case : AllOpCases()) {
     const std::vector<Options> options = OptionsOf(op_case);
+    std::vector<Batch> batches;
     size_t next = 0;
     for (const int64_t cols : {384, 576, 768, 1000, 1024, 4096, 5120}) {
       const int64_t rows = cols > 1024 ? 3 : kDataKinds;
       for (int first_kind = 0; first_kind < kDataKinds; first_kind += static_cast<int>(rows)) {
-        CheckCols(op_case, options[next++ % options.size()], cols, oracle, rows, first_kind);
-        if (HasFatalFailure()) return;
+        AddCols(&batches, op_case, options[next++ % options.size()], cols, rows, first_kind);
       }
     }
+    CheckOnAllTargets(batches, oracle);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -135,11 +154,13 @@ TEST(Accuracy, LongRows) {
   size_t next = 0;
   for (const OpCase& op_case : AllOpCases()) {
     const std::vector<Options> options = OptionsOf(op_case);
+    std::vector<Batch> batches;
     for (int i = 0; i < 6; ++i) {
       const int kind = (static_cast<int>(next) * 7) % kDataKinds;
-      CheckCols(op_case, options[next++ % options.size()], 65537, oracle, 1, kind);
-      if (HasFatalFailure()) return;
+      AddCols(&batches, op_case, options[next++ % options.size()], 65537, 1, kind);
     }
+    CheckOnAllTargets(batches, oracle);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 
@@ -151,10 +172,12 @@ TEST(Accuracy, MillionColumnsOfBf16) {
       continue;
     }
     const std::vector<Options> options = OptionsOf(op_case);
+    std::vector<Batch> batches;
     for (const DataKind kind : {DataKind::kNormal, DataKind::kMeanFar}) {
-      CheckCols(op_case, options[options.size() / 2], int64_t{1} << 20, oracle, 1, static_cast<int>(kind));
-      if (HasFatalFailure()) return;
+      AddCols(&batches, op_case, options[options.size() / 2], int64_t{1} << 20, 1, static_cast<int>(kind));
     }
+    CheckOnAllTargets(batches, oracle);
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -142,6 +142,21 @@ TEST(ReportedFaults, ConstantRowWhoseMeanRounds) {
   }
 }
 
+// The mean is a division by the number of columns: with a reciprocal the mean of ones is not 1 for 49 columns.
+TEST(ReportedFaults, ConstantRowOfAnyLength) {
+  for (int64_t cols = 1; cols <= 200; ++cols) {
+    const size_t n = static_cast<size_t>(cols);
+    Problem moments = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F32),
+                              {Constant(n, 1.0f), Constant(n, 0.1f), Constant(n, -7e30f)});
+    OnEveryTarget(moments, [](const Problem& p, const std::string& target) {
+      for (int64_t row = 0; row < p.rows(); ++row) {
+        ASSERT_EQ(p.Get(kMean, row), static_cast<double>(p.Input(kX, row, 0))) << p.cols() << " columns on " << target;
+        ASSERT_EQ(p.Get(kVariance, row), 0.0) << p.cols() << " columns on " << target;
+      }
+    });
+  }
+}
+
 // A9: https://github.com/pytorch/pytorch/pull/178123, https://github.com/microsoft/onnxruntime/pull/32574
 TEST(ReportedFaults, SquaresOverflowOrUnderflow) {
   for (const float m : {1e15f, 1e18f, 1e19f, 1e25f, 1e35f, 3.4e38f, 1e-20f, 1e-30f, 1e-45f}) {

@@ -38,6 +38,8 @@ float Element(DataKind kind, addnorm_dtype dtype, int64_t i, int64_t n, Rng& rng
       return Scaled(normal,
                     i == static_cast<int64_t>(choice % static_cast<uint64_t>(n)) ? 10 - kNormalBits : -2 - kNormalBits,
                     dtype);
+    case DataKind::kMeanNear:
+      return Scaled(100 * one + normal, -kNormalBits, dtype);
     case DataKind::kMeanFar:
       return Scaled(1000 * one + normal, -kNormalBits, dtype);
     case DataKind::kMeanVeryFar:
@@ -90,10 +92,10 @@ int64_t Rng::Normal() {
 }
 
 const char* DataKindName(DataKind kind) {
-  static const char* const kNames[] = {"normal",      "uniform",    "outlier",  "mean_far", "mean_very_far",
-                                       "one_ulp",     "huge",       "near_max", "tiny",     "subnormal",
-                                       "alternating", "two_valued", "constant", "zeros",    "one_nonzero",
-                                       "wide_range",  "cancelling", "ramp"};
+  static const char* const kNames[] = {"normal",        "uniform",     "outlier",    "mean_near", "mean_far",
+                                       "mean_very_far", "one_ulp",     "huge",       "near_max",  "tiny",
+                                       "subnormal",     "alternating", "two_valued", "constant",  "zeros",
+                                       "one_nonzero",   "wide_range",  "cancelling", "ramp"};
   static_assert(sizeof(kNames) / sizeof(kNames[0]) == kDataKinds, "a name for each kind");
   return kNames[static_cast<int>(kind)];
 }

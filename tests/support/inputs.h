@@ -36,6 +36,7 @@ enum class DataKind {
   kNormal,
   kUniform,
   kOutlier,      // one element 4096 times the others
+  kMeanNear,     // mean / std = 100: most of it would pass with one pass over the row
   kMeanFar,      // mean / std = 1000
   kMeanVeryFar,  // mean / std = 10^5
   kOneUlp,       // a constant but for some elements one ULP above

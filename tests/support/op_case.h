@@ -89,6 +89,8 @@ struct Layout {
 class Problem {
  public:
   Problem(const OpCase& op_case, const Options& options, int64_t rows, int64_t cols, const Layout& layout = Layout());
+  Problem(Problem&&) = default;  // memory stays where it is
+  Problem& operator=(Problem&&) = default;
 
   const OpCase& op_case() const { return *case_; }
   const Options& options() const { return options_; }

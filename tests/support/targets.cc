@@ -14,6 +14,11 @@ std::map<std::string, int64_t>& Checks() {
   return checks;
 }
 
+std::string& CurrentTarget() {
+  static std::string current;  // empty: none is forced
+  return current;
+}
+
 }  // namespace
 
 const std::vector<std::string>& SupportedTargets() {
@@ -25,16 +30,25 @@ const std::vector<std::string>& SupportedTargets() {
   return targets;
 }
 
-ScopedTarget::ScopedTarget(const std::string& name) {
-  const addnorm_status status = addnorm_set_max_target(name.c_str());
+ScopedTarget::ScopedTarget(const std::string& name) : outermost_(CurrentTarget().empty()) {
+  if (!outermost_ && name != CurrentTarget()) {
+    std::fprintf(stderr, "target %s was asked for inside of %s\n", name.c_str(), CurrentTarget().c_str());
+    std::abort();
+  }
+  const addnorm_status status = outermost_ ? addnorm_set_max_target(name.c_str()) : ADDNORM_OK;
   if (status != ADDNORM_OK || name != addnorm_target_name()) {
     std::fprintf(stderr, "target %s was asked for, %s is used: %s\n", name.c_str(), addnorm_target_name(),
                  addnorm_status_text(status));
     std::abort();
   }
+  CurrentTarget() = name;
 }
 
-ScopedTarget::~ScopedTarget() { addnorm_set_max_target(nullptr); }
+ScopedTarget::~ScopedTarget() {
+  if (!outermost_) return;
+  CurrentTarget().clear();
+  addnorm_set_max_target(nullptr);
+}
 
 void CountChecks(const std::string& target, int64_t checks) { Checks()[target] += checks; }
 

@@ -15,13 +15,17 @@ namespace addnorm_test {
 const std::vector<std::string>& SupportedTargets();
 
 // Runs calls on one target while it lives, then lifts the cap. Ends the program if the library picks another target: no
-// test may pass on a target that it did not run on.
+// test may pass on a target that it did not run on. One inside another for the same target does nothing: switching asks
+// the CPU what it has, which is slow in virtual machines, so loops over many calls are inside one.
 class ScopedTarget {
  public:
   explicit ScopedTarget(const std::string& name);
   ~ScopedTarget();
   ScopedTarget(const ScopedTarget&) = delete;
   ScopedTarget& operator=(const ScopedTarget&) = delete;
+
+ private:
+  bool outermost_;
 };
 
 // Counts values or properties that were checked on a target.
