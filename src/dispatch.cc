@@ -1,6 +1,8 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // Collects the kernels of each target that Highway compiles into a list of our own. Highway's process-wide choice is
 // not used: it could be changed by other users of Highway, and cannot be capped by ours.
+#include <array>
+
 #include "src/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -16,8 +18,11 @@ namespace {
 
 #if ADDNORM_VECTOR_TARGET
 
-constexpr KernelTable kTable = {{{&kMean, &kVariance, &kMeanVariance, &kMeanSquare, &kRms, &kAdd, &kLayerNorm,
-                                  &kRmsNorm, &kAddLayerNorm, &kAddRmsNorm, &kLayerNormAdd, &kRmsNormAdd}}};
+// In the order of kOps. The size is deduced, so that a missing entry does not compile.
+constexpr std::array kOperations = {&kMean,         &kVariance,   &kMeanVariance, &kMeanSquare,
+                                    &kRms,          &kAdd,        &kLayerNorm,    &kRmsNorm,
+                                    &kAddLayerNorm, &kAddRmsNorm, &kLayerNormAdd, &kRmsNormAdd};
+constexpr KernelTable kTable = {kOperations};
 
 #if HWY_TARGET & HWY_ALL_SVE
 size_t VectorBytes() { return hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<uint8_t>()); }

@@ -1,6 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "support/arena.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "support/dtype.h"
@@ -49,6 +50,9 @@ Arena::Arena(const OpFields& op, const addnorm_dtypes& dtypes, int64_t rows, int
   const size_t misalignment = reinterpret_cast<uintptr_t>(memory_.data()) % kAlignment;
   const size_t base = misalignment == 0 ? 0 : kAlignment - misalignment;
   spare_ += base;
+  // Not the pattern of what is untouched: a result may be the element that was read from there.
+  std::fill_n(memory_.begin() + static_cast<ptrdiff_t>(spare_), static_cast<size_t>(8 * (cols + gap) * rows) * 8,
+              static_cast<unsigned char>(0x3c));
   uint32_t random = 1;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const OperandField& field = op.operands[i];
