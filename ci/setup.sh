@@ -11,7 +11,7 @@ test_packages=(clang-19 clang-format-19 doxygen libbenchmark-dev libgtest-dev pk
 cross_packages=(g++-aarch64-linux-gnu libgtest-dev:arm64 libmpfr-dev:arm64 libstdc++6:arm64 qemu-user)
 
 apt_get() {
-  # A mirror may serve a snapshot whose Release file has passed its date; its signature is checked all the same.
+  # Package lists past their date are accepted; their signatures are checked all the same.
   DEBIAN_FRONTEND=noninteractive apt-get -q -o Acquire::Check-Valid-Until=false -o Acquire::Retries=3 \
     -o Dpkg::Use-Pty=0 "$@"
 }

@@ -1,5 +1,6 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // The public functions: read the arguments, check them, and run the one kernel that suits them.
+#include <cstddef>
 #include <cstring>
 
 #include "addnorm/addnorm.h"
@@ -144,12 +145,13 @@ addnorm_status Run(addnorm_op op, const Args* caller_args) {
   addnorm_status status = Lower(*args, call);
   if (status != ADDNORM_OK) return status;
 
+  // Before the checks: they compare numbers, which denormals-are-zero and unmasked exceptions would change.
+  const DefaultFpEnvironment environment;
   size_t index;
   status = Validate(op, call, &index);
   if (status != ADDNORM_OK || index == kNothingToDo) return status;
 
   const Kernel kernel = (*ActiveTable()->ops[static_cast<size_t>(op)])[index];
-  const DefaultFpEnvironment environment;
   kernel(call);
   return ADDNORM_OK;
 }

@@ -5,10 +5,8 @@
 
 #include <cstdint>
 
-#if defined(__SSE2__) || defined(_M_X64)
+#if defined(__SSE2__)
 #include <xmmintrin.h>
-#elif defined(_MSC_VER) && defined(_M_ARM64)
-#include <intrin.h>
 #endif
 
 namespace addnorm {
@@ -27,13 +25,13 @@ class DefaultFpEnvironment {
   DefaultFpEnvironment& operator=(const DefaultFpEnvironment&) = delete;
 
  private:
-#if defined(__SSE2__) || defined(_M_X64)
+#if defined(__SSE2__)
   using Register = uint32_t;
   static constexpr Register kControl = 0xffc0;  // all but the sticky flags of MXCSR
   static constexpr Register kDefault = 0x1f80;
   static Register Read() { return _mm_getcsr(); }
   static void Write(Register value) { _mm_setcsr(value); }
-#elif defined(__aarch64__) && defined(__GNUC__)
+#elif defined(__aarch64__)
   using Register = uint64_t;
   static constexpr Register kControl = ~Register{0};  // FPCR holds control bits only
   static constexpr Register kDefault = 0;
@@ -44,12 +42,6 @@ class DefaultFpEnvironment {
   }
   // The clobber keeps loads and stores, and with them the arithmetic between, on their side.
   static void Write(Register value) { __asm__ volatile("msr fpcr, %0" : : "r"(value) : "memory"); }
-#elif defined(_MSC_VER) && defined(_M_ARM64)
-  using Register = uint64_t;
-  static constexpr Register kControl = ~Register{0};
-  static constexpr Register kDefault = 0;
-  static Register Read() { return static_cast<Register>(_ReadStatusReg(ARM64_FPCR)); }
-  static void Write(Register value) { _WriteStatusReg(ARM64_FPCR, static_cast<__int64>(value)); }
 #else
   using Register = uint32_t;  // other architectures: the caller's mode has to be the default
   static constexpr Register kControl = 0;

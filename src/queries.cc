@@ -26,7 +26,7 @@ extern "C" {
 addnorm_status addnorm_promised_dtypes(addnorm_op op, int32_t index, addnorm_dtypes* dtypes) {
   using addnorm::Family;
   if (op < 0 || op >= ADDNORM_OP_COUNT) return ADDNORM_OUT_OF_RANGE;
-  if (dtypes == nullptr) return addnorm::MakeStatus(ADDNORM_NULL_POINTER, addnorm::Subject::kArgs);
+  if (dtypes == nullptr) return ADDNORM_NULL_POINTER;
   switch (addnorm::kOps[static_cast<size_t>(op)].family) {
     case Family::kReduce:
       return addnorm::ReadList<Family::kReduce>(index, dtypes);

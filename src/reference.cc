@@ -57,15 +57,28 @@ uint16_t ToF16(float value) {
   return static_cast<uint16_t>(sign | ((rebiased + 0xfff + ((rebiased >> 13) & 1)) >> 13));
 }
 
+// Callers have 16-bit types of their own: memcpy reads any.
+template <class T>
+T Read(const Operand& operand, int64_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(operand.data) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+template <class T>
+void Write(const Operand& operand, int64_t i, T value) {
+  std::memcpy(static_cast<char*>(operand.data) + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
 float Load(const Operand& operand, int64_t row, int64_t col) {
   const int64_t i = row * operand.row_stride + col;
   switch (operand.dtype) {
     case ADDNORM_F16:
-      return FromF16(static_cast<const uint16_t*>(operand.data)[i]);
+      return FromF16(Read<uint16_t>(operand, i));
     case ADDNORM_BF16:
-      return FromBF16(static_cast<const uint16_t*>(operand.data)[i]);
+      return FromBF16(Read<uint16_t>(operand, i));
     default:
-      return static_cast<const float*>(operand.data)[i];
+      return Read<float>(operand, i);
   }
 }
 
@@ -73,13 +86,11 @@ void Store(const Operand& operand, int64_t row, int64_t col, float value) {
   const int64_t i = row * operand.row_stride + col;
   switch (operand.dtype) {
     case ADDNORM_F16:
-      static_cast<uint16_t*>(operand.data)[i] = ToF16(value);
-      break;
+      return Write(operand, i, ToF16(value));
     case ADDNORM_BF16:
-      static_cast<uint16_t*>(operand.data)[i] = ToBF16(value);
-      break;
+      return Write(operand, i, ToBF16(value));
     default:
-      static_cast<float*>(operand.data)[i] = value;
+      return Write(operand, i, value);
   }
 }
 

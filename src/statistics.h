@@ -10,12 +10,8 @@
 #include <cstdint>
 #include <limits>
 
-#if defined(_MSC_VER) && !defined(__clang__)
-#define ADDNORM_INLINE __forceinline
-#else
-// Always inlined: an out-of-line copy would be compiled for whichever target the linker happens to keep.
+// Always inlined: an out-of-line copy would be compiled for the baseline, where fma is a call.
 #define ADDNORM_INLINE inline __attribute__((always_inline))
-#endif
 
 namespace addnorm {
 

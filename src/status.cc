@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::array<std::string_view, 17> kKindTexts = {
+constexpr std::array<std::string_view, ADDNORM_SHAPE_MISMATCH + 1> kKindTexts = {
     "ok",
     "the pointer is null",
     "no version of the struct has this size, or there are non-zero bytes beyond the fields that this version knows",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace addnorm {
 namespace {
@@ -85,17 +86,18 @@ constexpr bool Allows(Shape shape, addnorm_dtype dtype) {
   return shape == Shape::kColumn ? dtype == ADDNORM_F32 || dtype == ADDNORM_F64 : IsStorage(dtype);
 }
 
-// A combination as an index: two bits for each matrix.
+// A combination as an index: three bits for each matrix, as the constants of dtypes take.
 constexpr size_t Key(Dtype x, Dtype residual, Dtype sum, Dtype y) {
-  return static_cast<size_t>(x) | static_cast<size_t>(residual) << 2 | static_cast<size_t>(sum) << 4 |
-         static_cast<size_t>(y) << 6;
+  return static_cast<size_t>(x) | static_cast<size_t>(residual) << 3 | static_cast<size_t>(sum) << 6 |
+         static_cast<size_t>(y) << 9;
 }
 
 constexpr int8_t kUnpromised = -1;
+using Index = std::array<int8_t, size_t{1} << 12>;
 
 template <Family kFamily>
-constexpr std::array<int8_t, 256> MakeIndex() {
-  std::array<int8_t, 256> index = {};
+constexpr Index MakeIndex() {
+  Index index = {};
   for (int8_t& entry : index) entry = kUnpromised;
   int8_t next = 0;
   for (const Dtypes& d : PromisedDtypes<kFamily>()) index[Key(d.x, d.residual, d.sum, d.y)] = next++;
@@ -103,9 +105,9 @@ constexpr std::array<int8_t, 256> MakeIndex() {
 }
 
 // By family, in the order of its enumerators: where a combination stands in the family's list.
-constexpr std::array<std::array<int8_t, 256>, 5> kIndex = {{MakeIndex<Family::kReduce>(), MakeIndex<Family::kAdd>(),
-                                                            MakeIndex<Family::kNorm>(), MakeIndex<Family::kAddNorm>(),
-                                                            MakeIndex<Family::kNormAdd>()}};
+constexpr std::array<Index, 5> kIndex = {{MakeIndex<Family::kReduce>(), MakeIndex<Family::kAdd>(),
+                                          MakeIndex<Family::kNorm>(), MakeIndex<Family::kAddNorm>(),
+                                          MakeIndex<Family::kNormAdd>()}};
 
 Dtype DtypeIfUsed(Use use, addnorm_dtype dtype) {
   return use == Use::kForbidden ? Dtype::kNone : static_cast<Dtype>(dtype);
@@ -164,8 +166,9 @@ bool Locate(const Call& call, Present& p) {
     p.row_stride = p.operand->row_stride * size;
     bytes += (call.rows - 1) * p.row_stride;
   }
+  if (static_cast<uint64_t>(bytes) > UINTPTR_MAX - p.begin) return false;
   p.end = p.begin + static_cast<uintptr_t>(bytes);
-  return p.end >= p.begin;
+  return true;
 }
 
 bool Overlap(const Present& a, const Present& b) {
@@ -257,15 +260,16 @@ addnorm_status Validate(addnorm_op op_number, const Call& call, size_t* index) {
     added.rule = &kOperands[i];
     added.operand = &operand;
   }
+  // 0 stands for the dtype of an operand, which may be absent in an empty call.
+  if (op.family == Family::kAddNorm && !IsStorage(call.sum_dtype) && !(empty && call.sum_dtype == 0)) {
+    return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kSumDtype);
+  }
+  if (op.family == Family::kNormAdd && !IsStorage(call.norm_out_dtype) && !(empty && call.norm_out_dtype == 0)) {
+    return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kNormOutDtype);
+  }
   if (empty) {
     *index = kNothingToDo;
     return ADDNORM_OK;
-  }
-  if (op.family == Family::kAddNorm && !IsStorage(call.sum_dtype)) {
-    return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kSumDtype);
-  }
-  if (op.family == Family::kNormAdd && !IsStorage(call.norm_out_dtype)) {
-    return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kNormOutDtype);
   }
   status = CheckCombination(op, uses, call, index);
   if (status != ADDNORM_OK) return status;

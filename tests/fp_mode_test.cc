@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/addnorm.h"
 #include "support/equal_bits.h"
 #include "support/op_case.h"
 #include "support/targets.h"
@@ -79,6 +80,42 @@ TEST(FloatingPointMode, ChangesNoBitAndIsRestored) {
       }
       if (HasFailure()) return;
     }
+  }
+}
+
+// Numbers are checked in the default mode too: with denormals as zero a negative epsilon would pass and a small scale
+// would not, and with unmasked exceptions a NaN would end the program.
+TEST(FloatingPointMode, ChangesNoCheck) {
+  const float x[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+  for (const Mode& mode : kModes) {
+    float y[4];
+    const auto rms_norm = [&](double epsilon) {
+      addnorm_norm_args args = ADDNORM_NORM_ARGS_INIT;
+      args.rows = 1;
+      args.cols = 4;
+      args.x = {x, 4, ADDNORM_F32, 0};
+      args.y = {y, 4, ADDNORM_F32, 0};
+      args.epsilon = epsilon;
+      SetMode(mode.bits);
+      const addnorm_status status = addnorm_rms_norm(&args);
+      SetMode(kDefault);
+      return addnorm_status_kind(status);
+    };
+    EXPECT_EQ(rms_norm(-1e-310), ADDNORM_BAD_NUMBER) << mode.name;
+    EXPECT_EQ(rms_norm(std::numeric_limits<double>::quiet_NaN()), ADDNORM_BAD_NUMBER) << mode.name;
+    EXPECT_EQ(rms_norm(1e-310), ADDNORM_OK) << mode.name;
+
+    addnorm_add_args add = ADDNORM_ADD_ARGS_INIT;
+    add.rows = 1;
+    add.cols = 4;
+    add.x = {x, 4, ADDNORM_F32, 0};
+    add.residual = {x, 4, ADDNORM_F32, 0};
+    add.sum_out = {y, 4, ADDNORM_F32, 0};
+    add.residual_scale = 1e-39f;
+    SetMode(mode.bits);
+    const addnorm_status status = addnorm_add(&add);
+    SetMode(kDefault);
+    EXPECT_EQ(status, ADDNORM_OK) << mode.name;
   }
 }
 

@@ -24,11 +24,13 @@
  *    the reductions refuse cols = 0, as the mean of nothing is not a number.
  *  - **Aliasing.** `y` may be the same memory as `x` or `residual`, and so may `sum_out` (same start, dtype and row
  *    stride; `y` and `sum_out` not the same one). Inputs may overlap each other. Every other overlap of an output with
- *    an operand is refused. Rows that interleave without sharing an element (equal row strides in bytes) do not
- * overlap.
+ *    an operand is refused, also of what lies between their rows. Only rows of equal stride in bytes may interleave,
+ *    if they share no element.
  *  - **Threads.** All functions may be called from any number of threads at once.
  *  - **Floating-point mode.** Calls compute in the default mode (round to nearest, gradual underflow, exceptions
- *    masked) and restore the caller's; with the default mode they may raise sticky exception flags. */
+ *    masked) and restore the caller's, on x86-64 and 64-bit ARM; elsewhere the caller's has to be the default. With the
+ *    default mode they may raise sticky exception flags.
+ *  - **Stack.** A call uses less than 32 KiB of it, whatever the sizes. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -262,7 +264,7 @@ ADDNORM_API addnorm_status addnorm_mean_variance(const addnorm_reduce_args* args
 /** mean_square = sum(x^2) / cols of each row. Writes args->mean_square. */
 ADDNORM_API addnorm_status addnorm_mean_square(const addnorm_reduce_args* args);
 
-/** rms = sqrt(sum(x^2) / cols) of each row. Writes args->rms. */
+/** rms = sqrt(sum(x^2) / cols) of each row, as accurate as the mean square. Writes args->rms. */
 ADDNORM_API addnorm_status addnorm_rms(const addnorm_reduce_args* args);
 /** @} */
 
@@ -341,7 +343,7 @@ ADDNORM_API addnorm_status addnorm_promised_dtypes(addnorm_op op, int32_t index,
 
 /** @name Targets
  * The instruction sets compiled in: "scalar" always; "avx2" and "avx512" on x86; "neon" and "sve" on ARM. The best one
- * that the CPU has is used. The choice changes speed, never a bit.
+ * that the CPU has is used, but NEON where SVE is no wider than 128 bits. The choice changes speed, never a bit.
  * @{ */
 
 /** Name of the target that the next call uses. */

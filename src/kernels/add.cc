@@ -18,7 +18,7 @@ struct Add {
   static void Run(const Call& c) {
     constexpr Dtypes kDtypes = dtypes::kAdd[kIndex];
     using S = Storage<kDtypes.sum>;
-    const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S> sums{c};
+    const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S, Storage<VectorDtype(kDtypes)>> sums{c};
     for (int64_t row = 0; row < c.rows; ++row) {
       sums.Evaluate(row, 0, static_cast<size_t>(c.cols), c.sum_out.Row<S>(row));
     }

@@ -1,5 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // Kernels of addnorm_add_layer_norm and addnorm_add_rms_norm.
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/kernels/add_norm.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -14,9 +16,9 @@ namespace HWY_NAMESPACE {
 namespace {
 
 // Sums that the first pass leaves in memory: in sum_out, or in y, which the second pass overwrites in place.
-template <Statistic kStatistic, class X, class R, class S, class Y>
+template <Statistic kStatistic, class X, class R, class S, class Y, class T>
 struct StoredSumRows {
-  static constexpr bool kStored = true;
+  static constexpr bool kFused = true;
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
   StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
@@ -30,23 +32,23 @@ struct StoredSumRows {
     return HWY_NAMESPACE::FirstPass<kStatistic>(StoredRow<S>{to}, cols);
   }
 
-  SumRows<X, R, S> sums;
+  SumRows<X, R, S, T> sums;
   const Operand& place;
 };
 
 // Sums in f32 without a place in memory, since y is too narrow and sum_out not asked for.
-template <Statistic kStatistic, class X, class R, class Y>
+template <Statistic kStatistic, class X, class R, class Y, class T>
 struct UnstoredSumRows {
-  static constexpr bool kStored = false;
+  static constexpr bool kFused = false;
   static int64_t Together(int64_t) { return 1; }
-  RecomputedInput<X, R> Input(int64_t row) const { return {sums, row}; }
+  RecomputedInput<X, R, T> Input(int64_t row) const { return {sums, row}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
   Sums FirstPass(int64_t row, size_t cols) const {
     return Input(row).SumPieces(cols, [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
                                           HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
   }
 
-  SumRows<X, R, float> sums;
+  SumRows<X, R, float, T> sums;
 };
 
 template <Statistic kStatistic>
@@ -61,9 +63,9 @@ struct AddNorm {
     using Y = Storage<kDtypes.y>;
     const bool has_sum_out = c.sum_out.data != nullptr;
     if constexpr (!std::is_same_v<S, Y>) {
-      if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y>{{c}});
+      if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y, T>{{c}});
     }
-    NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y>{{c}, has_sum_out ? c.sum_out : c.y});
+    NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y, T>{{c}, has_sum_out ? c.sum_out : c.y});
   }
 };
 

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "src/vector/sources-inl.h"
@@ -31,9 +32,8 @@ using Registers = std::make_index_sequence<kCount>;
 // Calls f(Registers<n>()) with the number of this CPU's, as it is now.
 template <class Function>
 HWY_INLINE void WithRegisters(const Function& f) {
-  const D32 d;
 #if HWY_HAVE_SCALABLE
-  switch (kLanes / hn::Lanes(d)) {
+  switch (kLanes / hn::Lanes(D32())) {
     case 1:
       return f(Registers<1>());
     case 2:
@@ -42,7 +42,7 @@ HWY_INLINE void WithRegisters(const Function& f) {
       return f(Registers<4>());
   }
 #else
-  f(Registers<kLanes / hn::MaxLanes(d)>());
+  f(Registers<kLanes / hn::MaxLanes(D32())>());
 #endif
 }
 
@@ -224,7 +224,13 @@ struct alignas(64) StoredLanes {
   double lanes[kLanes] = {};
 };
 
-// The sums of one row's elements and of their squares.
+// The folded sums of a row.
+struct Sums {
+  double values;
+  double squares;
+};
+
+// The same while they are summed.
 template <class Lanes>
 struct RowSums {
   Lanes values;

@@ -119,15 +119,18 @@ struct AnyAffine {
 // Calls f with the affine that suits the call, once a call; with AnyAffine if not kSpecialize. T as for AnyAffine.
 template <class T, bool kSpecialize, class Function>
 HWY_INLINE void WithAffine(const Call& c, const Function& f) {
-  if constexpr (!kSpecialize) return f(AnyAffine<T>(c));
-  const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
-  const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
-  const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
-  const bool f32 = c.gamma.dtype == ADDNORM_F32;
-  if (!plain || !same_dtype) return f(AnyAffine<T>(c));
-  if (!has(c.gamma)) return f(NoAffine(c));
-  if (has(c.beta)) return f32 ? f(GammaBeta<float>(c)) : f(GammaBeta<T>(c));
-  return f32 ? f(Gamma<float>(c)) : f(Gamma<T>(c));
+  if constexpr (!kSpecialize) {
+    f(AnyAffine<T>(c));
+  } else {
+    const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
+    const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
+    const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
+    const bool f32 = c.gamma.dtype == ADDNORM_F32;
+    if (!plain || !same_dtype) return f(AnyAffine<T>(c));
+    if (!has(c.gamma)) return f(NoAffine(c));
+    if (has(c.beta)) return f32 ? f(GammaBeta<float>(c)) : f(GammaBeta<T>(c));
+    return f32 ? f(Gamma<float>(c)) : f(Gamma<T>(c));
+  }
 }
 
 // ---- Store: y, or what the add after makes of it.

@@ -77,7 +77,7 @@ HWY_INLINE int64_t RowsTogether(int64_t cols) {
   return std::clamp(kElementsInL1 / cols, int64_t{1}, kMaxRowsTogether);
 }
 
-// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink; kStored unless it needs
+// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink; kFused unless it needs
 // the staged path.
 
 // The scales of rows `begin` to `begin` + `count`, at most kMaxRowsTogether.
@@ -93,11 +93,11 @@ HWY_NOINLINE void ScaleRows(const Call& c, const Rows& rows, int64_t begin, int6
 }
 
 // Rows that are normalized as they lie in memory.
-template <Statistic kStatistic, class X, class SinkType, bool kIsStored = true>
+template <Statistic kStatistic, class X, class SinkType, bool kIsFused = true>
 struct PlainRows {
-  static constexpr bool kStored = kIsStored;
+  static constexpr bool kFused = kIsFused;
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
-  StoredInput<X> Input(int64_t row) const { return {{c.x.template Row<const X>(row)}}; }
+  StoredInput<X> Input(int64_t row) const { return {{c.x.Row<const X>(row)}}; }
   SinkType Sink(int64_t row) const { return SinkType(c, row); }
   Sums FirstPass(int64_t row, size_t cols) const { return HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols); }
 
@@ -110,7 +110,7 @@ HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
   using Normalize = NarrowNormalize<kStatistic>;
   const size_t cols = static_cast<size_t>(c.cols);
   const int64_t together = Rows::Together(c.cols);
-  WithAffine<T, Rows::kStored>(c, [&](const auto& affine) HWY_ATTR {
+  WithAffine<T, Rows::kFused>(c, [&](const auto& affine) HWY_ATTR {
     Scale scales[kMaxRowsTogether];
     for (int64_t begin = 0; begin < c.rows; begin += together) {
       const int64_t count = std::min(together, c.rows - begin);
@@ -118,7 +118,7 @@ HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
       for (int64_t r = 0; r < count; ++r) {
         const auto input = rows.Input(begin + r);
         const auto sink = rows.Sink(begin + r);
-        if constexpr (Rows::kStored) {
+        if constexpr (Rows::kFused) {
           if (HWY_LIKELY(!scales[r].wide)) {
             NormalizeRow(input.row, cols, Normalize(scales[r]), affine, sink);
             continue;

@@ -10,9 +10,9 @@
 #define ADDNORM_SRC_VECTOR_STAGED_INL_H_
 #endif
 
-#include <algorithm>
 #include <cstddef>
 
+#include "src/vector/accumulate-inl.h"
 #include "src/vector/normalize-inl.h"
 #include "src/vector/sum-inl.h"
 
@@ -49,11 +49,12 @@ inline HWY_NOINLINE void NormalizeChunkWide(const Scale& s, addnorm_dtype norm_d
                                             const float* beta, size_t count, float* values) {
   const D64 d;
   const hn::Rebind<float, D64> half;
+  const V64 mean_hi = hn::Set(d, static_cast<double>(s.mean_hi));
+  const V64 mean_lo = hn::Set(d, s.mean_lo);
+  const V64 inverse = hn::Set(d, s.inverse64);
   const auto widen = [&](const float* from) HWY_ATTR { return hn::PromoteTo(d, hn::Load(half, from)); };
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const V64 centered =
-        hn::Sub(hn::Sub(widen(values + i), hn::Set(d, static_cast<double>(s.mean_hi))), hn::Set(d, s.mean_lo));
-    V64 t = hn::Mul(centered, hn::Set(d, s.inverse64));
+    V64 t = hn::Mul(hn::Sub(hn::Sub(widen(values + i), mean_hi), mean_lo), inverse);
     if (norm_dtype != ADDNORM_F32) t = hn::PromoteTo(d, RoundTo(half, norm_dtype, hn::DemoteTo(half, t)));
     const V64 y = hn::MulAdd(t, widen(gamma + i), widen(beta + i));
     hn::Store(hn::DemoteTo(half, y), half, values + i);
@@ -72,12 +73,6 @@ HWY_NOINLINE void NormalizeChunkNarrow(const Normalize normalize, addnorm_dtype 
 
 // ---- What a row's elements are read from after the first pass.
 
-// Folded sums of a row.
-struct Sums {
-  double values;
-  double squares;
-};
-
 template <class T>
 struct StoredInput {
   template <Powers kPowers>
@@ -92,7 +87,7 @@ struct StoredInput {
 };
 
 // A sum in f32 that is stored nowhere: added again each time, a chunk at a time.
-template <class X, class R>
+template <class X, class R, class T>
 struct RecomputedInput {
   template <Powers kPowers>
   HWY_NOINLINE Sums SumPowers(size_t cols, double pivot) const {
@@ -113,7 +108,7 @@ struct RecomputedInput {
     return {lanes.values.Fold(), lanes.squares.Fold()};
   }
 
-  SumRows<X, R, float> sums;
+  SumRows<X, R, float, T> sums;
   int64_t row;
 };
 

@@ -11,17 +11,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
-#include "src/vector/accumulate-inl.h"
 #include "src/vector/loops-inl.h"
+#include "src/vector/storage-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
 
 // The add: fma(scale, residual, x + bias), rounded to S and stored on the way.
-template <class X, class R, class S, bool kHasBias>
+template <class X, class R, class S, class T, bool kHasBias>
 struct SumRow {
   template <class Extent>
   HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
@@ -41,7 +40,7 @@ struct SumRow {
   const X* x;
   const R* residual;
   S* sum;
-  VectorOperand<std::conditional_t<std::is_same_v<X, float>, S, X>> bias;
+  VectorOperand<T> bias;
   float scale;
 };
 
@@ -52,17 +51,16 @@ HWY_NOINLINE void Evaluate(const Source& row, size_t count) {
   ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
 }
 
-// The sums of a call.
-template <class X, class R, class S>
+// The sums of a call. T is the 16-bit type that bias may have.
+template <class X, class R, class S, class T>
 struct SumRows {
   bool HasBias() const { return c.bias.data != nullptr; }
 
   // Columns `begin` and on of a row, to be stored at `to`.
   template <bool kHasBias>
-  HWY_INLINE SumRow<X, R, S, kHasBias> Row(int64_t row, size_t begin, S* to) const {
-    using Bias = decltype(SumRow<X, R, S, kHasBias>::bias);
-    return {c.x.template Row<const X>(row) + begin, c.residual.template Row<const R>(row) + begin, to,
-            Bias(c.bias).From(begin), c.residual_scale};
+  HWY_INLINE SumRow<X, R, S, T, kHasBias> Row(int64_t row, size_t begin, S* to) const {
+    return {c.x.Row<const X>(row) + begin, c.residual.Row<const R>(row) + begin, to,
+            VectorOperand<T>(c.bias).From(begin), c.residual_scale};
   }
 
   void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
