@@ -11,6 +11,7 @@
 #endif
 
 #include <cstddef>
+#include <type_traits>
 
 #include "src/vector/accumulate-inl.h"
 #include "src/vector/normalize-inl.h"
@@ -27,13 +28,32 @@ HWY_NOINLINE void Unpack(const T* from, size_t count, float* to) {
   });
 }
 
+// Stages read whole vectors: f32 that fills them is read where it lies.
+HWY_INLINE bool FillsVectors(size_t count) { return count % hn::Lanes(D32()) == 0; }
+
+// A chunk of what gamma stands for, in `buffer` or where it lies.
 template <class T>
-HWY_NOINLINE void UnpackAffine(const AnyAffine<T>& affine, size_t begin, size_t count, float* gamma, float* beta) {
+HWY_NOINLINE const float* ReadGamma(const AnyAffine<T>& affine, size_t begin, size_t count, float* buffer) {
+  if (affine.gamma.data != nullptr && affine.gamma.is_f32 && affine.gamma_offset == 0.0f && FillsVectors(count)) {
+    return static_cast<const float*>(affine.gamma.data) + begin;
+  }
   ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
-    const D32 d;
-    Packing<float>::Store(d, affine.EffectiveGamma(d, begin + i, extent), gamma + i, extent);
-    Packing<float>::Store(d, affine.EffectiveBeta(d, begin + i, extent), beta + i, extent);
+    Packing<float>::Store(D32(), affine.EffectiveGamma(D32(), begin + i, extent), buffer + i, extent);
   });
+  return buffer;
+}
+
+// The same of beta.
+template <class T>
+HWY_NOINLINE const float* ReadBeta(const AnyAffine<T>& affine, size_t begin, size_t count, float* buffer) {
+  if (affine.beta.data != nullptr && affine.beta.is_f32 && FillsVectors(count)) {
+    return static_cast<const float*>(affine.beta.data) + begin;
+  }
+  if (affine.beta.data == nullptr && begin != 0) return buffer;  // absent, and filled with the first chunk
+  ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
+    Packing<float>::Store(D32(), affine.EffectiveBeta(D32(), begin + i, extent), buffer + i, extent);
+  });
+  return buffer;
 }
 
 template <class Sink>
@@ -44,30 +64,30 @@ HWY_NOINLINE void StoreChunk(const float* values, size_t begin, size_t count, co
   });
 }
 
-// Normalize and affine in f64, in place. Buffers are whole vectors long, so there is no tail.
-inline HWY_NOINLINE void NormalizeChunkWide(const Scale& s, addnorm_dtype norm_dtype, const float* gamma,
-                                            const float* beta, size_t count, float* values) {
+// Normalize and affine in f64. Buffers are whole vectors long, so there is no tail.
+inline HWY_NOINLINE void NormalizeChunkWide(const Scale& s, addnorm_dtype norm_dtype, const float* from,
+                                            const float* gamma, const float* beta, size_t count, float* to) {
   const D64 d;
   const hn::Rebind<float, D64> half;
   const V64 mean_hi = hn::Set(d, static_cast<double>(s.mean_hi));
   const V64 mean_lo = hn::Set(d, s.mean_lo);
   const V64 inverse = hn::Set(d, s.inverse64);
-  const auto widen = [&](const float* from) HWY_ATTR { return hn::PromoteTo(d, hn::Load(half, from)); };
+  const auto widen = [&](const float* at) HWY_ATTR { return hn::PromoteTo(d, hn::LoadU(half, at)); };
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    V64 t = hn::Mul(hn::Sub(hn::Sub(widen(values + i), mean_hi), mean_lo), inverse);
+    V64 t = hn::Mul(hn::Sub(hn::Sub(widen(from + i), mean_hi), mean_lo), inverse);
     if (norm_dtype != ADDNORM_F32) t = hn::PromoteTo(d, RoundTo(half, norm_dtype, hn::DemoteTo(half, t)));
     const V64 y = hn::MulAdd(t, widen(gamma + i), widen(beta + i));
-    hn::Store(hn::DemoteTo(half, y), half, values + i);
+    hn::Store(hn::DemoteTo(half, y), half, to + i);
   }
 }
 
 template <class Normalize>
-HWY_NOINLINE void NormalizeChunkNarrow(const Normalize normalize, addnorm_dtype norm_dtype, const float* gamma,
-                                       const float* beta, size_t count, float* values) {
+HWY_NOINLINE void NormalizeChunkNarrow(const Normalize normalize, addnorm_dtype norm_dtype, const float* from,
+                                       const float* gamma, const float* beta, size_t count, float* to) {
   const D32 d;
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const V32 t = RoundTo(d, norm_dtype, normalize(d, hn::Load(d, values + i)));
-    hn::Store(hn::MulAdd(t, hn::Load(d, gamma + i), hn::Load(d, beta + i)), d, values + i);
+    const V32 t = RoundTo(d, norm_dtype, normalize(d, hn::LoadU(d, from + i)));
+    hn::Store(hn::MulAdd(t, hn::LoadU(d, gamma + i), hn::LoadU(d, beta + i)), d, to + i);
   }
 }
 
@@ -81,7 +101,14 @@ struct StoredInput {
     AccumulatePowers<kPowers>(row, cols, pivot, sums);
     return {sums.values.Fold(), sums.squares.Fold()};
   }
-  void Read(size_t begin, size_t count, float* to) const { Unpack(row.from + begin, count, to); }
+  // Elements as f32, in `buffer` or where they lie.
+  const float* Read(size_t begin, size_t count, float* buffer) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (FillsVectors(count)) return row.from + begin;
+    }
+    Unpack(row.from + begin, count, buffer);
+    return buffer;
+  }
 
   StoredRow<T> row;
 };
@@ -94,17 +121,18 @@ struct RecomputedInput {
     return SumPieces(cols, [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
                                HWY_ATTR { AccumulatePowers<kPowers>(piece, count, pivot, lanes); });
   }
-  void Read(size_t begin, size_t count, float* to) const { sums.Evaluate(row, begin, count, to); }
+  const float* Read(size_t begin, size_t count, float* buffer) const {
+    sums.Evaluate(row, begin, count, buffer);
+    return buffer;
+  }
 
   // Calls f to accumulate each piece of the row in turn.
   template <class Function>
   HWY_INLINE Sums SumPieces(size_t cols, const Function& f) const {
     Chunk chunk;
     RowSums<StoredLanes> lanes;
-    ForEachChunk(cols, [&](size_t begin, size_t count) HWY_ATTR {
-      Read(begin, count, chunk.values);
-      f(StoredRow<float>{chunk.values}, count, lanes);
-    });
+    ForEachChunk(cols, [&](size_t begin, size_t count)
+                           HWY_ATTR { f(StoredRow<float>{Read(begin, count, chunk.values)}, count, lanes); });
     return {lanes.values.Fold(), lanes.squares.Fold()};
   }
 
@@ -116,14 +144,15 @@ struct RecomputedInput {
 template <class Normalize, class Input, class T, class Sink>
 HWY_NOINLINE void NormalizeRowStaged(const Input& input, size_t cols, const Scale& scale, const AnyAffine<T>& affine,
                                      const Sink& sink) {
-  Chunk values, gamma, beta;
+  Chunk values, gamma_values, beta_values;
   ForEachChunk(cols, [&](size_t begin, size_t count) HWY_ATTR {
-    input.Read(begin, count, values.values);
-    UnpackAffine(affine, begin, count, gamma.values, beta.values);
+    const float* from = input.Read(begin, count, values.values);
+    const float* gamma = ReadGamma(affine, begin, count, gamma_values.values);
+    const float* beta = ReadBeta(affine, begin, count, beta_values.values);
     if (scale.wide) {
-      NormalizeChunkWide(scale, affine.norm_dtype, gamma.values, beta.values, count, values.values);
+      NormalizeChunkWide(scale, affine.norm_dtype, from, gamma, beta, count, values.values);
     } else {
-      NormalizeChunkNarrow(Normalize(scale), affine.norm_dtype, gamma.values, beta.values, count, values.values);
+      NormalizeChunkNarrow(Normalize(scale), affine.norm_dtype, from, gamma, beta, count, values.values);
     }
     StoreChunk(values.values, begin, count, sink);
   });
