@@ -19,6 +19,7 @@ namespace {
 template <Statistic kStatistic, class X, class R, class S, class Y, class T>
 struct StoredSumRows {
   static constexpr bool kFused = true;
+  static constexpr bool kPrefetches = false;
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
   StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
@@ -40,6 +41,7 @@ struct StoredSumRows {
 template <Statistic kStatistic, class X, class R, class Y, class T>
 struct UnstoredSumRows {
   static constexpr bool kFused = false;
+  static constexpr bool kPrefetches = false;
   static int64_t Together(int64_t) { return 1; }
   RecomputedInput<X, R, T> Input(int64_t row) const { return {sums, row}; }
   StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }

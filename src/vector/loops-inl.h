@@ -18,21 +18,21 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
 
-// Calls f(col, extent) for each vector of the row.
+// Calls f(col, extent) for each vector of columns `begin` to `end`.
 template <size_t kUnroll = 4, class Function>
-HWY_INLINE void ForEachVector(size_t cols, const Function& f) {
+HWY_INLINE void ForEachVector(size_t begin, size_t end, const Function& f) {
   const size_t n = hn::Lanes(D32());
-  size_t col = 0;
+  size_t col = begin;
   if constexpr (kUnroll == 4) {
-    for (; col + 4 * n <= cols; col += 4 * n) {
+    for (; col + 4 * n <= end; col += 4 * n) {
       f(col, Full());
       f(col + n, Full());
       f(col + 2 * n, Full());
       f(col + 3 * n, Full());
     }
   }
-  for (; col + n <= cols; col += n) f(col, Full());
-  if (col < cols) f(col, Partial{cols - col});
+  for (; col + n <= end; col += n) f(col, Full());
+  if (col < end) f(col, Partial{end - col});
 }
 
 // Elements of a stage; a multiple of what the accumulators take in one step.

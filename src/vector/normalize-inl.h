@@ -181,8 +181,8 @@ struct AddAndStoreResult {
 // ---- The loop. Elements may be read and written in place: each is read before it is written.
 
 template <class Source, class Normalize, class Affine, class Sink>
-HWY_NOINLINE void NormalizeRow(const Source& row, size_t cols, const Normalize& normalize_row, const Affine& affine_row,
-                               const Sink& result_row) {
+HWY_NOINLINE void NormalizeRow(const Source& row, size_t begin, size_t end, const Normalize& normalize_row,
+                               const Affine& affine_row, const Sink& result_row) {
   const D32 d;
   // Copies, which stay in registers: the compiler cannot know that stores to y do not change what is behind a
   // reference.
@@ -190,7 +190,7 @@ HWY_NOINLINE void NormalizeRow(const Source& row, size_t cols, const Normalize& 
   const Normalize normalize = normalize_row;
   const Affine affine = affine_row;
   const Sink sink = result_row;
-  ForEachVector<Affine::kUnroll>(cols, [&](size_t col, auto extent) HWY_ATTR {
+  ForEachVector<Affine::kUnroll>(begin, end, [&](size_t col, auto extent) HWY_ATTR {
     sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
   });
 }

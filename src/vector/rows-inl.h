@@ -77,8 +77,25 @@ HWY_INLINE int64_t RowsTogether(int64_t cols) {
   return std::clamp(kElementsInL1 / cols, int64_t{1}, kMaxRowsTogether);
 }
 
-// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink; kFused unless it needs
-// the staged path.
+// Rows that come from beyond L2 are asked for while the row before is written, a piece at a time, as the hardware does
+// not look ahead from one row to the next. Measured to gain for RMSNorm alone: LayerNorm's first pass computes for as
+// long as it waits, and a sum reads two rows and writes one in its first pass.
+inline constexpr size_t kPrefetchCols = 512;
+
+HWY_INLINE bool IsBeyondCache(const Call& c) {
+  constexpr int64_t kElementsInL2 = int64_t{1} << 19;
+  return c.cols >= static_cast<int64_t>(kPrefetchCols) && c.rows > kElementsInL2 / c.cols;
+}
+
+// Into L2: L1 holds the row before, gamma and beta.
+template <class T>
+HWY_INLINE void PrefetchElements(const T* from, size_t count) {
+  constexpr size_t kStep = 64 / sizeof(T);  // a cache line
+  for (size_t i = 0; i < count; i += kStep) __builtin_prefetch(from + i, 0, 2);
+}
+
+// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink. kFused unless it needs the
+// staged path; kPrefetches if it gains, and then Prefetch, of what FirstPass reads.
 
 // The scales of rows `begin` to `begin` + `count`, at most kMaxRowsTogether.
 template <Statistic kStatistic, class Rows>
@@ -96,9 +113,13 @@ HWY_NOINLINE void ScaleRows(const Call& c, const Rows& rows, int64_t begin, int6
 template <Statistic kStatistic, class X, class SinkType, bool kIsFused = true>
 struct PlainRows {
   static constexpr bool kFused = kIsFused;
+  static constexpr bool kPrefetches = kStatistic == Statistic::kRmsNorm;
   static int64_t Together(int64_t cols) { return RowsTogether(cols); }
   StoredInput<X> Input(int64_t row) const { return {{c.x.Row<const X>(row)}}; }
   SinkType Sink(int64_t row) const { return SinkType(c, row); }
+  void Prefetch(int64_t row, size_t begin, size_t end) const {
+    PrefetchElements(c.x.Row<const X>(row) + begin, end - begin);
+  }
   Sums FirstPass(int64_t row, size_t cols) const { return HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols); }
 
   const Call& c;
@@ -110,6 +131,8 @@ HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
   using Normalize = NarrowNormalize<kStatistic>;
   const size_t cols = static_cast<size_t>(c.cols);
   const int64_t together = Rows::Together(c.cols);
+  const bool prefetch = Rows::kPrefetches && IsBeyondCache(c);
+  const size_t piece_cols = prefetch ? kPrefetchCols : cols;
   WithAffine<T, Rows::kFused>(c, [&](const auto& affine) HWY_ATTR {
     Scale scales[kMaxRowsTogether];
     for (int64_t begin = 0; begin < c.rows; begin += together) {
@@ -120,7 +143,13 @@ HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
         const auto sink = rows.Sink(begin + r);
         if constexpr (Rows::kFused) {
           if (HWY_LIKELY(!scales[r].wide)) {
-            NormalizeRow(input.row, cols, Normalize(scales[r]), affine, sink);
+            for (size_t piece = 0; piece < cols; piece += piece_cols) {
+              const size_t end = std::min(cols, piece + piece_cols);
+              if constexpr (Rows::kPrefetches) {
+                if (prefetch && begin + r + 1 < c.rows) rows.Prefetch(begin + r + 1, piece, end);
+              }
+              NormalizeRow(input.row, piece, end, Normalize(scales[r]), affine, sink);
+            }
             continue;
           }
         }

@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
 
 template <class T>
 HWY_NOINLINE void Unpack(const T* from, size_t count, float* to) {
-  ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR {
+  ForEachVector(0, count, [&](size_t col, auto extent) HWY_ATTR {
     Packing<float>::Store(D32(), Packing<T>::Load(D32(), from + col, extent), to + col, extent);
   });
 }
@@ -37,7 +37,7 @@ HWY_NOINLINE const float* ReadGamma(const AnyAffine<T>& affine, size_t begin, si
   if (affine.gamma.data != nullptr && affine.gamma.is_f32 && affine.gamma_offset == 0.0f && FillsVectors(count)) {
     return static_cast<const float*>(affine.gamma.data) + begin;
   }
-  ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
+  ForEachVector(0, count, [&](size_t i, auto extent) HWY_ATTR {
     Packing<float>::Store(D32(), affine.EffectiveGamma(D32(), begin + i, extent), buffer + i, extent);
   });
   return buffer;
@@ -50,7 +50,7 @@ HWY_NOINLINE const float* ReadBeta(const AnyAffine<T>& affine, size_t begin, siz
     return static_cast<const float*>(affine.beta.data) + begin;
   }
   if (affine.beta.data == nullptr && begin != 0) return buffer;  // absent, and filled with the first chunk
-  ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
+  ForEachVector(0, count, [&](size_t i, auto extent) HWY_ATTR {
     Packing<float>::Store(D32(), affine.EffectiveBeta(D32(), begin + i, extent), buffer + i, extent);
   });
   return buffer;
@@ -59,7 +59,7 @@ HWY_NOINLINE const float* ReadBeta(const AnyAffine<T>& affine, size_t begin, siz
 template <class Sink>
 HWY_NOINLINE void StoreChunk(const float* values, size_t begin, size_t count, const Sink& result_row) {
   const Sink sink = result_row;
-  ForEachVector(count, [&](size_t i, auto extent) HWY_ATTR {
+  ForEachVector(0, count, [&](size_t i, auto extent) HWY_ATTR {
     sink(D32(), Packing<float>::Load(D32(), values + i, extent), begin + i, extent);
   });
 }

@@ -48,7 +48,7 @@ struct SumRow {
 template <class Source>
 HWY_NOINLINE void Evaluate(const Source& row, size_t count) {
   const Source source = row;  // as in FirstPass
-  ForEachVector(count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
+  ForEachVector(0, count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
 }
 
 // The sums of a call. T is the 16-bit type that bias may have.
