@@ -1,13 +1,16 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "cases.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "support/ops.h"
 
 namespace addnorm_bench {
 
+using addnorm_test::DataKind;
 using addnorm_test::OpCase;
+using addnorm_test::Operand;
 using addnorm_test::Options;
 using addnorm_test::VectorType;
 
@@ -17,26 +20,70 @@ std::string BenchCase::DtypesName() const { return op_case->name.substr(op_case-
 
 std::string BenchCase::ShapeName() const { return std::to_string(shape.rows) + "x" + std::to_string(shape.cols); }
 
-std::string BenchCase::Name() const { return op_case->name + "/" + ShapeName(); }
+std::vector<std::string> BenchCase::VariantParts() const {
+  std::vector<std::string> parts;
+  if (!label.empty()) parts.push_back(label);
+  if (cold) parts.push_back("cold");
+  if (in_place) parts.push_back("in place");
+  if (data != DataKind::kNormal) parts.push_back(addnorm_test::DataKindName(data));
+  if (options.epsilon == 0) parts.push_back("epsilon 0");
+  if (threads > 1) parts.push_back(std::to_string(threads) + " threads");
+  return parts;
+}
+
+std::string BenchCase::Variant() const {
+  std::string all;
+  for (const std::string& part : VariantParts()) all += (all.empty() ? "" : ", ") + part;
+  return all;
+}
+
+std::string BenchCase::Name() const {
+  std::string name = op_case->name + "/" + ShapeName();
+  for (const std::string& part : VariantParts()) name += "/" + part;
+  return name;
+}
 
 double BenchCase::Floor() const {
   const addnorm_dtypes& d = op_case->dtypes;
   for (const addnorm_dtype dtype : {d.x, d.residual, d.sum, d.y}) {
     if (dtype != 0 && dtype != ADDNORM_F32) return std::numeric_limits<double>::infinity();
   }
-  if (addnorm_test::IsNorm(op_case->op())) {
+  if (addnorm_test::IsNorm(op_case->op()) && Variant().empty()) {
     if (ShapeName() == "512x4096") return 1.3;
     if (ShapeName() == "32x4096" || ShapeName() == "128x768") return 2.0;
   }
   return std::numeric_limits<double>::infinity();
 }
 
-std::vector<BenchCase> AllBenchCases() {
-  std::vector<BenchCase> cases;
-  for (const OpCase& op_case : addnorm_test::AllOpCases()) {
-    for (const MatrixShape& shape : kShapes) cases.push_back({&op_case, shape});
+bool BenchCase::CanBeInPlace() const {
+  const addnorm_dtypes& d = op_case->dtypes;
+  const auto dtype = [&](Operand operand) {
+    return operand == addnorm_test::kX          ? d.x
+           : operand == addnorm_test::kResidual ? d.residual
+           : operand == addnorm_test::kSumOut   ? d.sum
+                                                : d.y;
+  };
+  for (const Operand output : {addnorm_test::kSumOut, addnorm_test::kY}) {
+    if (dtype(output) != dtype(InPlaceOf(*op_case, output))) return false;
   }
-  return cases;
+  return !addnorm_test::IsReduction(op_case->op());
+}
+
+const OpCase& UniformOpCase(addnorm_op op, addnorm_dtype dtype) {
+  const std::vector<OpCase>& all = addnorm_test::AllOpCases();
+  return *std::find_if(all.begin(), all.end(), [&](const OpCase& c) {
+    const addnorm_dtypes& d = c.dtypes;
+    const auto same = [&](addnorm_dtype other) { return other == 0 || other == dtype; };
+    return c.op() == op && d.x == dtype && same(d.residual) && same(d.sum) && same(d.y);
+  });
+}
+
+BenchCase MakeCase(const OpCase& op_case, const MatrixShape& shape) {
+  BenchCase made;
+  made.op_case = &op_case;
+  made.shape = shape;
+  made.options = ModelOptions(op_case);
+  return made;
 }
 
 Options ModelOptions(const OpCase& op_case) {
@@ -45,6 +92,15 @@ Options ModelOptions(const OpCase& op_case) {
   if (addnorm_test::IsNorm(op_case.op())) options.gamma = VectorType::kStorage;
   if (addnorm_test::IsLayerNorm(op_case.op())) options.beta = VectorType::kStorage;
   return options;
+}
+
+Operand InPlaceOf(const OpCase& op_case, Operand output) {
+  const addnorm_op op = op_case.op();
+  if (output == addnorm_test::kSumOut && addnorm_test::AddsBefore(op)) return addnorm_test::kResidual;
+  if (output == addnorm_test::kY && addnorm_test::IsNorm(op)) {
+    return addnorm_test::AddsAfter(op) ? addnorm_test::kResidual : addnorm_test::kX;
+  }
+  return output;
 }
 
 }  // namespace addnorm_bench

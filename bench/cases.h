@@ -1,6 +1,6 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is measured: every op case of the tests' table, over a list of shapes.
+// What is measured: an op case of the tests' table, with a shape, data, options, and where its operands lie.
 #ifndef ADDNORM_BENCH_CASES_H_
 #define ADDNORM_BENCH_CASES_H_
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/inputs.h"
 #include "support/op_case.h"
 
 namespace addnorm_bench {
@@ -17,29 +18,42 @@ struct MatrixShape {
   int64_t cols;
 };
 
-// From one token of a large model, in the first-level cache, to matrices beyond all caches of a core; models with short
-// rows (128 and 64 are heads of QK norm).
-constexpr MatrixShape kShapes[] = {{1, 4096},   {32, 4096},  {128, 768}, {197, 1024},
-                                   {512, 4096}, {4096, 128}, {1024, 64}};
-
 struct BenchCase {
-  const addnorm_test::OpCase* op_case;
-  MatrixShape shape;
+  const addnorm_test::OpCase* op_case = nullptr;
+  MatrixShape shape = {0, 0};
+  addnorm_test::Options options = {};
+  addnorm_test::DataKind data = addnorm_test::DataKind::kNormal;
+  std::string label = {};  // what has this shape, as in "Llama 3.1 8B"
+  bool cold = false;       // no operand is in a cache when a call begins
+  bool in_place = false;   // every output is in the place of an input
+  int threads = 1;         // the rows are split between so many
 
   std::string OpName() const;      // "add_rms_norm"
   std::string DtypesName() const;  // "f32+f32>f32>f32": x + residual > sum > y
   std::string ShapeName() const;   // "32x4096"
-  std::string Name() const;        // "add_rms_norm/f32+f32>f32>f32/32x4096"
+  std::string Variant() const;     // what else there is to say: "cold, in place, mean_far, epsilon 0, 2 threads"
+  std::string Name() const;        // "add_rms_norm/f32+f32>f32>f32/32x4096", then each part of the variant
   // What the best target must reach, as a multiple of the one-pass roof; infinite where nothing is promised.
   double Floor() const;
+  // Whether the outputs have the dtypes of the inputs whose place they would take.
+  bool CanBeInPlace() const;
+
+ private:
+  std::vector<std::string> VariantParts() const;
 };
 
-// All of them, in the library's order.
-std::vector<BenchCase> AllBenchCases();
+// The op case whose operands are all of one dtype.
+const addnorm_test::OpCase& UniformOpCase(addnorm_op op, addnorm_dtype dtype);
+
+// With ModelOptions.
+BenchCase MakeCase(const addnorm_test::OpCase& op_case, const MatrixShape& shape);
 
 // What models use: gamma, LayerNorm's beta, and the sum written out. gamma and beta have the type of the 16-bit
 // operands, if there are any.
 addnorm_test::Options ModelOptions(const addnorm_test::OpCase& op_case);
+
+// The input whose place an output takes in place; the output itself where it has none.
+addnorm_test::Operand InPlaceOf(const addnorm_test::OpCase& op_case, addnorm_test::Operand output);
 
 }  // namespace addnorm_bench
 

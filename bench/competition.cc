@@ -6,22 +6,23 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
-#include "roofs.h"
+#include "peers/check.h"
 
 namespace addnorm_bench {
 namespace {
 
 using addnorm_test::Args;
-using addnorm_test::Problem;
 
-constexpr uint64_t kSeed = 1;
 constexpr int kMinRounds = 5;
 constexpr int kMaxRounds = 2000;
 // A kernel so many times slower than the first, as the scalar reference is, leaves after a few rounds: it would take up
 // the time of the others.
 constexpr double kFarSlower = 8;
 constexpr int kRoundsOfFarSlower = 3;
+// More copies of a cold case than peers are prepared for.
+constexpr size_t kMaxPreparedCopies = 4096;
 
 void SetTarget(const std::string& target) {
   if (target == addnorm_target_name()) return;  // choosing asks the CPU, which takes long in a virtual machine
@@ -31,59 +32,98 @@ void SetTarget(const std::string& target) {
   std::abort();
 }
 
-void CallOften(const Args& args, long times) {
-  for (long t = 0; t < times; ++t) {
-    const addnorm_status status = args.Call();
-    if (status == ADDNORM_OK) continue;
-    std::fprintf(stderr, "%s: %s\n", args.op().name, addnorm_status_text(status));
-    std::abort();
+void Call(const Args& args) {
+  const addnorm_status status = args.Call();
+  if (status == ADDNORM_OK) return;
+  std::fprintf(stderr, "%s: %s\n", args.op().name, addnorm_status_text(status));
+  std::abort();
+}
+
+// One after another for each copy, for each thread.
+template <class T, class Make>
+std::vector<T> ForEachPart(const Operands& operands, int threads, const Make& make) {
+  std::vector<T> all;
+  for (size_t copy = 0; copy < operands.copies(); ++copy) {
+    for (int part = 0; part < threads; ++part) all.push_back(make(operands.Share(copy, part, threads)));
   }
+  return all;
 }
 
 }  // namespace
 
-struct Competition::Operands {
-  explicit Operands(const BenchCase& c)
-      : problem(*c.op_case, ModelOptions(*c.op_case), c.shape.rows, c.shape.cols),
-        args(Filled()),
-        roofs(problem, args) {}
-
-  Args Filled() {
-    problem.Fill(addnorm_test::DataKind::kNormal, kSeed);
-    problem.Reset();
-    return problem.MakeArgs();
+Competition::Competition(const BenchCase& bench_case, const Contest& contest)
+    : hot_(!bench_case.cold), operands_(new Operands(bench_case)) {
+  runner_.reset(new Runner(operands_->copies(), bench_case.threads));
+  for (const std::string& target : contest.targets) AddKernel(target, *operands_, "");
+  if (bench_case.data != addnorm_test::DataKind::kNormal) {
+    BenchCase plain = bench_case;
+    plain.data = addnorm_test::DataKind::kNormal;
+    plain_operands_.reset(new Operands(plain));
+    for (const std::string& target : contest.targets) {
+      AddKernel(target, *plain_operands_, DataKindName(plain.data));
+    }
   }
-
-  Problem problem;
-  Args args;
-  Roofs roofs;
-};
-
-Competition::Competition(const BenchCase& bench_case, const std::vector<std::string>& targets)
-    : operands_(new Operands(bench_case)), bytes_(operands_->roofs.bytes()) {
-  const Args& args = operands_->args;
-  for (const std::string& target : targets) {
-    const Candidate kernel = {target, [&args](long times) { CallOften(args, times); }, [target] { SetTarget(target); }};
-    kernels_.emplace_back(std::vector<Candidate>{kernel});
-  }
-  roofs_.emplace_back(operands_->roofs.copies());
-  roofs_.emplace_back(operands_->roofs.one_passes());
+  if (contest.peers) AddPeers(bench_case);
+  roof_ways_.reset(new Roofs(*operands_, runner_.get()));
+  for (int kind = 0; kind < kRoofs; ++kind) roofs_.emplace_back(roof_ways_->ways(static_cast<RoofKind>(kind)), hot_);
 }
 
 Competition::~Competition() { addnorm_set_max_target(nullptr); }
 
+void Competition::AddKernel(const std::string& target, const Operands& operands, const std::string& data) {
+  const int threads = runner_->threads();
+  const std::vector<Args> calls =
+      ForEachPart<Args>(operands, threads, [&](const Part& part) { return operands.MakeArgs(part); });
+  const Candidate kernel = {target,
+                            [calls, threads, runner = runner_.get()](long times) {
+                              runner->Repeat(times, [&](size_t copy, int part) {
+                                Call(calls[copy * static_cast<size_t>(threads) + static_cast<size_t>(part)]);
+                              });
+                            },
+                            [target] { SetTarget(target); }};
+  entries_.push_back({{"addnorm", target, data, {}}, Contestant({kernel}, hot_)});
+}
+
+void Competition::AddPeers(const BenchCase& bench_case) {
+  if (!NotForPeers(bench_case).empty() || operands_->copies() > kMaxPreparedCopies) return;
+  for (const Peer& peer : AllPeers()) {
+    const std::string wrong = CheckPeer(bench_case, peer);
+    if (!wrong.empty()) {
+      wrong_.push_back(peer.name + ", " + wrong);
+      continue;
+    }
+    using Ways = std::vector<Peer::Way>;
+    const std::vector<Ways> copies = ForEachPart<Ways>(
+        *operands_, 1, [&](const Part& part) { return peer.prepare(MakePeerCall(*operands_, part)); });
+    std::vector<Candidate> candidates;
+    for (size_t way = 0; way < copies[0].size(); ++way) {
+      std::vector<std::function<void()>> calls;
+      for (const Ways& ways : copies) calls.push_back(ways[way].make);
+      candidates.push_back({copies[0][way].name, [calls, runner = runner_.get()](long times) {
+                              runner->Repeat(times, [&](size_t copy, int) { calls[copy](); });
+                            }});
+    }
+    if (candidates.empty()) continue;
+    entries_.push_back({{peer.name, "", "", {}}, Contestant(std::move(candidates), hot_)});
+  }
+}
+
 void Competition::Qualify() {
+  for (Entry& entry : entries_) entry.contestant.Qualify();
   for (Contestant& roof : roofs_) roof.Qualify();
 }
 
 double Competition::Round() {
   double first = 0;
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    if (rounds_ >= kRoundsOfFarSlower && KernelNs(i) > kFarSlower * KernelNs(0)) continue;
-    const double ns = kernels_[i].Round();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    Contestant& contestant = entries_[i].contestant;
+    if (rounds_ >= kRoundsOfFarSlower && contestant.best_ns() > kFarSlower * FirstNs()) continue;
+    const double ns = contestant.Round();
     if (i == 0) first = ns;
   }
-  for (Contestant& roof : roofs_) roof.Round();
+  for (Contestant& roof : roofs_) {
+    if (!roof.empty()) roof.Round();
+  }
   ++rounds_;
   return first;
 }
@@ -93,6 +133,15 @@ void Competition::Run(double budget_ms) {
   Qualify();
   const Clock::time_point end = Clock::now() + std::chrono::microseconds(static_cast<long>(budget_ms * 1e3));
   while (rounds_ < kMaxRounds && (rounds_ < kMinRounds || Clock::now() < end)) Round();
+}
+
+std::vector<Result> Competition::results() const {
+  std::vector<Result> results;
+  for (const Entry& entry : entries_) {
+    results.push_back(entry.who);
+    results.back().timing = entry.contestant.timing();
+  }
+  return results;
 }
 
 }  // namespace addnorm_bench

@@ -2,6 +2,7 @@
 #ifndef ADDNORM_BENCH_COMPETITION_H_
 #define ADDNORM_BENCH_COMPETITION_H_
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -9,13 +10,27 @@
 
 #include "cases.h"
 #include "measure.h"
+#include "roofs.h"
 
 namespace addnorm_bench {
 
-// One case with its operands: the library's kernels on some targets, and the roofs, measured against each other.
+struct Contest {
+  std::vector<std::string> targets;
+  bool peers = true;  // the plain loops, and the libraries
+};
+
+struct Result {
+  std::string who;     // "addnorm", or a peer
+  std::string target;  // of addnorm
+  std::string data;    // where it is other data than the case's: "normal", next to a hard row
+  Timing timing;
+};
+
+// One case with its operands: the library's kernels on some targets, others that can do the same, and the roofs, all
+// measured against each other.
 class Competition {
  public:
-  Competition(const BenchCase& bench_case, const std::vector<std::string>& targets);
+  Competition(const BenchCase& bench_case, const Contest& contest);
   ~Competition();
 
   // The slower ways to do the same leave; then rounds may be run.
@@ -25,17 +40,30 @@ class Competition {
   // Qualify, then rounds for this long.
   void Run(double budget_ms);
 
-  size_t bytes() const { return bytes_; }
-  double KernelNs(size_t target) const { return kernels_[target].best_ns(); }
-  const Contestant& copy() const { return roofs_[0]; }
-  const Contestant& one_pass() const { return roofs_[1]; }
+  size_t bytes() const { return operands_->bytes(); }
+  std::vector<Result> results() const;
+  double FirstNs() const { return entries_[0].contestant.best_ns(); }
+  // Empty where there is no such roof.
+  const Contestant& roof(RoofKind kind) const { return roofs_[static_cast<size_t>(kind)]; }
+  // Peers that gave a wrong answer, and what it was.
+  const std::vector<std::string>& wrong() const { return wrong_; }
 
  private:
-  struct Operands;
-  std::unique_ptr<Operands> operands_;
-  size_t bytes_ = 0;
+  struct Entry {
+    Result who;
+    Contestant contestant;
+  };
+  void AddKernel(const std::string& target, const Operands& operands, const std::string& data);
+  void AddPeers(const BenchCase& bench_case);
+
+  bool hot_;
+  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<Operands> operands_, plain_operands_;
+  std::unique_ptr<Roofs> roof_ways_;
   int rounds_ = 0;
-  std::vector<Contestant> kernels_, roofs_;
+  std::vector<Entry> entries_;
+  std::vector<Contestant> roofs_;
+  std::vector<std::string> wrong_;
 };
 
 }  // namespace addnorm_bench

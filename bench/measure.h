@@ -16,11 +16,22 @@ struct Candidate {
   std::function<void()> prepare = nullptr;  // what has to be done before, untimed
 };
 
-// One way or several to do the same; its time is that of the fastest.
+struct Timing {
+  std::string name;      // of the fastest way
+  double ns = 0;         // minimum
+  double median_ns = 0;  // of all rounds
+  // By what part of the minimum the minima of the four quarters of the rounds differ: how far to trust it.
+  double spread = 0;
+  size_t rounds = 0;
+};
+
+// One way or several to do the same; its time is that of the fastest. None: it has no time.
 class Contestant {
  public:
-  explicit Contestant(std::vector<Candidate> candidates);
+  // `hot`: each sample begins with a call that is not timed, which brings what fits back into the caches.
+  Contestant(std::vector<Candidate> candidates, bool hot);
 
+  bool empty() const { return entries_.empty(); }
   // Drops the candidates that are clearly not the fastest.
   void Qualify();
   // Times each candidate once more; returns the nanoseconds of the fastest of them this time.
@@ -28,21 +39,27 @@ class Contestant {
 
   double best_ns() const { return entries_[best_].best_ns; }
   const std::string& best_name() const { return entries_[best_].candidate.name; }
+  Timing timing() const;
 
  private:
   struct Entry {
     Candidate candidate;
     long repeats = 1;  // in one sample, so that the clock's resolution does not matter
     double best_ns = 0;
+    std::vector<double> samples = {};
   };
-  static double Sample(Entry* entry);
-  void FindBest();
+  double TimeNs(const Candidate& candidate, long repeats) const;
+  double Sample(Entry* entry) const;
+  void Drop(double limit_ns);
 
+  bool hot_;
   std::vector<Entry> entries_;
   size_t best_ = 0;
 };
 
-// Keeps the calling thread on one core: `cpu`, or the current one if negative. False if that is not to be had.
+// The core that the calling thread runs on; negative where that is not to be had.
+int CurrentCore();
+// Keeps the calling thread on one core. False if that is not to be had.
 bool PinToCore(int cpu);
 
 }  // namespace addnorm_bench

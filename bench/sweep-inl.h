@@ -1,8 +1,13 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
 // Included by one source file for each width of vectors, compiled for that instruction set, with ADDNORM_SWEEP_BYTES.
-// It includes no header with functions, so that none compiled for a newer CPU can end up in the rest of the program.
+// It includes no header with functions but the intrinsics, which are always inlined: none compiled for a newer CPU can
+// end up in the rest of the program.
 #include "sweep.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace addnorm_bench {
 namespace {
@@ -11,6 +16,34 @@ constexpr size_t kBytes = ADDNORM_SWEEP_BYTES;
 // Unaligned, and free to alias.
 typedef unsigned int Vector __attribute__((vector_size(ADDNORM_SWEEP_BYTES), aligned(1), may_alias));
 
+// Past the caches, to an aligned address.
+#if defined(__clang__)
+constexpr bool kHasStreaming = true;
+typedef unsigned int AlignedVector __attribute__((vector_size(ADDNORM_SWEEP_BYTES), may_alias));
+inline void Stream(Vector value, char* to) { __builtin_nontemporal_store(value, reinterpret_cast<AlignedVector*>(to)); }
+#elif defined(__x86_64__)
+constexpr bool kHasStreaming = true;
+inline void Stream(Vector value, char* to) {
+#if ADDNORM_SWEEP_BYTES == 64
+  _mm512_stream_si512(reinterpret_cast<__m512i*>(to), reinterpret_cast<__m512i>(value));
+#elif ADDNORM_SWEEP_BYTES == 32
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(to), reinterpret_cast<__m256i>(value));
+#else
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
+#endif
+}
+#else
+constexpr bool kHasStreaming = false;
+inline void Stream(Vector, char*) {}
+#endif
+
+// Streaming stores become visible to other cores in any order until this.
+inline void EndStream() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
 // The exclusive or of kCount vectors, all of which are read.
 template <int kCount>
 Vector LoadAll(const char* from, Vector value) {
@@ -18,9 +51,16 @@ Vector LoadAll(const char* from, Vector value) {
   return value;
 }
 
-template <int kCount>
+template <int kCount, bool kStreaming>
 void StoreAll(Vector value, char* to) {
-  for (int i = 0; i < kCount; ++i) *reinterpret_cast<Vector*>(to + static_cast<size_t>(i) * kBytes) = value;
+  for (int i = 0; i < kCount; ++i) {
+    char* const at = to + static_cast<size_t>(i) * kBytes;
+    if constexpr (kStreaming) {
+      Stream(value, at);
+    } else {
+      *reinterpret_cast<Vector*>(at) = value;
+    }
+  }
 }
 
 // Bytes that do not fill a vector.
@@ -40,7 +80,7 @@ char SweepTail(const SweepOperands& o, size_t row, size_t begin) {
   return all;
 }
 
-template <int kX, int kResidual, int kVectors, int kSum, int kY, int kUnroll>
+template <int kX, int kResidual, int kVectors, int kSum, int kY, int kUnroll, bool kStreaming>
 void SweepRows(const SweepOperands& operands) {
   const SweepOperands o = operands;  // no store of the loop can change it: it stays in registers
   Vector kept[kUnroll] = {};         // what is read must be used where nothing is written
@@ -53,9 +93,9 @@ void SweepRows(const SweepOperands& operands) {
     const auto step = [&](size_t at, int slot) {
       Vector value = LoadAll<kX>(x + at * kX, Vector{});
       value = LoadAll<kResidual>(residual + at * kResidual, value);
-      StoreAll<kSum>(value, sum + at * kSum);
+      StoreAll<kSum, kStreaming>(value, sum + at * kSum);
       for (int i = 0; i < kVectors; ++i) value = LoadAll<1>(o.vectors[i] + at, value);
-      StoreAll<kY>(value, y + at * kY);
+      StoreAll<kY, kStreaming>(value, y + at * kY);
       if (kSum == 0 && kY == 0) kept[slot] ^= value;
     };
     size_t at = 0;
@@ -65,36 +105,36 @@ void SweepRows(const SweepOperands& operands) {
     for (; at + kBytes <= o.row_bytes; at += kBytes) step(at, 0);
     if (at < o.row_bytes) tail = static_cast<char>(tail ^ SweepTail<kX, kResidual, kVectors, kSum, kY>(o, row, at));
   }
+  if (kStreaming) EndStream();
   Vector all = {};
   for (int slot = 0; slot < kUnroll; ++slot) all ^= kept[slot];
   __asm__ volatile("" : : "m"(all), "m"(tail) : "memory");
 }
 
 // Each loop as it stands, and unrolled.
-#define ADDNORM_SWEEP(x, residual, vectors, sum, y)                                       \
-  {{x, residual, vectors, sum, y}, 1, &SweepRows<x, residual, vectors, sum, y, 1>},       \
-      {{x, residual, vectors, sum, y}, 2, &SweepRows<x, residual, vectors, sum, y, 2>}, { \
-    {x, residual, vectors, sum, y}, 4, &SweepRows<x, residual, vectors, sum, y, 4>        \
-  }
-// Without gamma, with gamma, with gamma and beta.
-#define ADDNORM_NORM_SWEEPS(x, residual, sum, y) \
-  ADDNORM_SWEEP(x, residual, 0, sum, y), ADDNORM_SWEEP(x, residual, 1, sum, y), ADDNORM_SWEEP(x, residual, 2, sum, y)
+template <int kX, int kResidual, int kVectors, int kSum, int kY>
+constexpr SweepLoop kLoops[kSweepLoops] = {
+    {1, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 1, false>},
+    {2, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 2, false>},
+    {4, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 4, false>},
+    {1, true, kHasStreaming ? &SweepRows<kX, kResidual, kVectors, kSum, kY, 1, kHasStreaming> : nullptr},
+    {4, true, kHasStreaming ? &SweepRows<kX, kResidual, kVectors, kSum, kY, 4, kHasStreaming> : nullptr}};
+
+template <int kX, int kResidual, int kVectors, int kSum, int kY>
+constexpr Sweep kSweep = {{kX, kResidual, kVectors, kSum, kY}, kLoops<kX, kResidual, kVectors, kSum, kY>};
 
 constexpr Sweep kSweeps[] = {
-    ADDNORM_SWEEP(1, 0, 0, 0, 0),                                   // reductions
-    ADDNORM_SWEEP(1, 1, 0, 1, 0),                                   // add
-    ADDNORM_SWEEP(1, 2, 0, 2, 0),    ADDNORM_SWEEP(1, 1, 0, 2, 0),  //
-    ADDNORM_NORM_SWEEPS(1, 0, 0, 1),                                // norms, and a copy
-    ADDNORM_NORM_SWEEPS(2, 0, 0, 1),                                //
-    ADDNORM_NORM_SWEEPS(1, 1, 1, 1),                                // add and norm
-    ADDNORM_NORM_SWEEPS(1, 2, 2, 1),                                //
-    ADDNORM_NORM_SWEEPS(1, 1, 2, 1),                                //
-    ADDNORM_NORM_SWEEPS(1, 1, 0, 1),                                // norm and add
-    ADDNORM_NORM_SWEEPS(1, 2, 0, 2),                                //
+    kSweep<1, 0, 0, 0, 0>,                                                // reductions
+    kSweep<1, 1, 0, 1, 0>, kSweep<1, 2, 0, 2, 0>, kSweep<1, 1, 0, 2, 0>,  // add
+    // Without gamma, with gamma, with gamma and beta:
+    kSweep<1, 0, 0, 0, 1>, kSweep<1, 0, 1, 0, 1>, kSweep<1, 0, 2, 0, 1>,  // norms, and a copy
+    kSweep<2, 0, 0, 0, 1>, kSweep<2, 0, 1, 0, 1>, kSweep<2, 0, 2, 0, 1>,  //
+    kSweep<1, 1, 0, 1, 1>, kSweep<1, 1, 1, 1, 1>, kSweep<1, 1, 2, 1, 1>,  // add and norm
+    kSweep<1, 2, 0, 2, 1>, kSweep<1, 2, 1, 2, 1>, kSweep<1, 2, 2, 2, 1>,  //
+    kSweep<1, 1, 0, 2, 1>, kSweep<1, 1, 1, 2, 1>, kSweep<1, 1, 2, 2, 1>,  //
+    kSweep<1, 1, 0, 0, 1>, kSweep<1, 1, 1, 0, 1>, kSweep<1, 1, 2, 0, 1>,  // norm and add
+    kSweep<1, 2, 0, 0, 2>, kSweep<1, 2, 1, 0, 2>, kSweep<1, 2, 2, 0, 2>,  //
 };
-
-#undef ADDNORM_NORM_SWEEPS
-#undef ADDNORM_SWEEP
 
 constexpr int kSweepCount = static_cast<int>(sizeof(kSweeps) / sizeof(kSweeps[0]));
 

@@ -32,14 +32,22 @@ inline bool operator==(const SweepShape& a, const SweepShape& b) {
   return a.x == b.x && a.residual == b.residual && a.vectors == b.vectors && a.sum == b.sum && a.y == b.y;
 }
 
+struct SweepLoop {
+  int unroll;
+  bool streaming;  // stores go past the caches; each must be aligned
+  void (*run)(const SweepOperands&);
+};
+
+constexpr int kSweepLoops = 5;
+
 struct Sweep {
   SweepShape shape;
-  int unroll;
-  void (*run)(const SweepOperands&);
+  const SweepLoop* loops;  // kSweepLoops of them; without `run` where the compiler has no streaming stores
 };
 
 struct SweepList {
   const char* name;  // of the vectors used
+  size_t vector_bytes;
   const Sweep* sweeps;
   int count;
 };

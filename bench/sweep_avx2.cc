@@ -4,6 +4,6 @@
 
 namespace addnorm_bench {
 
-SweepList Avx2Sweeps() { return {"256 bits", kSweeps, kSweepCount}; }
+SweepList Avx2Sweeps() { return {"256 bits", kBytes, kSweeps, kSweepCount}; }
 
 }  // namespace addnorm_bench

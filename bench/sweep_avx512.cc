@@ -4,6 +4,6 @@
 
 namespace addnorm_bench {
 
-SweepList Avx512Sweeps() { return {"512 bits", kSweeps, kSweepCount}; }
+SweepList Avx512Sweeps() { return {"512 bits", kBytes, kSweeps, kSweepCount}; }
 
 }  // namespace addnorm_bench

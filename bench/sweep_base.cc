@@ -4,6 +4,6 @@
 
 namespace addnorm_bench {
 
-SweepList BaseSweeps() { return {"128 bits", kSweeps, kSweepCount}; }
+SweepList BaseSweeps() { return {"128 bits", kBytes, kSweeps, kSweepCount}; }
 
 }  // namespace addnorm_bench

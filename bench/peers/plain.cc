@@ -1,0 +1,21 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#include "peers/peer.h"
+#include "peers/plain_loops.h"
+
+namespace addnorm_bench {
+namespace {
+
+std::vector<Peer::Way> Prepare(const PeerCall& call) {
+  std::vector<Peer::Way> ways;
+  if (call.dtype != ADDNORM_F32) return ways;
+  for (const PlainLoop& loop : kPlainLoops) {
+    if (loop.op == call.op) ways.push_back({loop.name, [run = loop.run, call] { run(call); }});
+  }
+  return ways;
+}
+
+}  // namespace
+
+Peer PlainLoops() { return {"plain", "", &Prepare}; }
+
+}  // namespace addnorm_bench
