@@ -2,12 +2,14 @@
 # Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #
 # Installs what the other scripts need on Debian 12, from its own mirrors. Does nothing where all is there.
-# Usage: ci/setup.sh run    to build and replay captures (ci/run.sh)
-#        ci/setup.sh test   for that and ci/test.sh
+# Usage: ci/setup.sh run     to build and replay captures (ci/run.sh)
+#        ci/setup.sh bench   for that and ci/bench.sh, bench/report
+#        ci/setup.sh test    for all of that and ci/test.sh
 source "$(dirname "$0")/lib.sh"
 
 run_packages=(ca-certificates cmake curl dpkg-dev g++ libmpfr-dev ninja-build nlohmann-json3-dev)
-test_packages=(clang-19 clang-format-19 doxygen libbenchmark-dev libgtest-dev pkg-config python3-minimal shellcheck)
+bench_packages=(git libbenchmark-dev python3 python3-venv)
+test_packages=(clang-19 clang-format-19 doxygen libgtest-dev pkg-config shellcheck)
 cross_packages=(g++-aarch64-linux-gnu libgtest-dev:arm64 libmpfr-dev:arm64 libstdc++6:arm64 qemu-user)
 
 apt_get() {
@@ -32,13 +34,14 @@ install() {
 
 case "${1-}" in
   run) install "${run_packages[@]}" ;;
+  bench) install "${run_packages[@]}" "${bench_packages[@]}" ;;
   test)
-    install "${run_packages[@]}" "${test_packages[@]}"
+    install "${run_packages[@]}" "${bench_packages[@]}" "${test_packages[@]}"
     [[ " $(dpkg --print-foreign-architectures | xargs) " == *" arm64 "* ]] || dpkg --add-architecture arm64
     install "${cross_packages[@]}"
     ;;
   *)
-    echo "usage: $0 run|test" >&2
+    echo "usage: $0 run|bench|test" >&2
     exit 2
     ;;
 esac

@@ -16,6 +16,12 @@ gcc_static() {
   ctest --preset gcc --verbose
 }
 
+# The benchmark runs and what reads its files works; the figures mean nothing here.
+benchmark() {
+  ci/bench.sh --short build-gcc
+  ci/report.sh test
+}
+
 gcc_shared() {
   configure shared
   cmake --build --preset shared
@@ -38,6 +44,7 @@ arm() {
 [[ -n ${ADDNORM_SKIP_SETUP-} ]] || step "Packages" ci/setup.sh test
 step "Format and shell scripts" sources
 step "GCC, static library: build, tests" gcc_static
+step "Benchmark and report" benchmark
 step "GCC: instruction sets" ci/check-disassembly.py objdump x86_64 build-gcc
 step "GCC, shared library: build, symbols" gcc_shared
 step "Clang, static library: build, tests" clang_static

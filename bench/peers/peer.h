@@ -24,12 +24,12 @@ struct Peer {
   std::vector<Way> (*prepare)(const PeerCall& call);
 };
 
-Peer PlainLoops();
-Peer OneDnn();
-Peer Eigen();
-Peer Torch();
-Peer Ggml();
-Peer OnnxRuntime();
+Peer PlainPeer();
+Peer OneDnnPeer();
+Peer EigenPeer();
+Peer TorchPeer();
+Peer GgmlPeer();
+Peer OnnxRuntimePeer();
 
 // Those compiled in.
 const std::vector<Peer>& AllPeers();

@@ -5,21 +5,21 @@ namespace addnorm_bench {
 
 const std::vector<Peer>& AllPeers() {
   static const std::vector<Peer> peers = {
-      PlainLoops(),
+      PlainPeer(),
 #ifdef ADDNORM_BENCH_ONEDNN
-      OneDnn(),
+      OneDnnPeer(),
 #endif
 #ifdef ADDNORM_BENCH_EIGEN
-      Eigen(),
+      EigenPeer(),
 #endif
 #ifdef ADDNORM_BENCH_TORCH
-      Torch(),
+      TorchPeer(),
 #endif
 #ifdef ADDNORM_BENCH_GGML
-      Ggml(),
+      GgmlPeer(),
 #endif
 #ifdef ADDNORM_BENCH_ONNXRUNTIME
-      OnnxRuntime(),
+      OnnxRuntimePeer(),
 #endif
   };
   return peers;

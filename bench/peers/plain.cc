@@ -16,6 +16,6 @@ std::vector<Peer::Way> Prepare(const PeerCall& call) {
 
 }  // namespace
 
-Peer PlainLoops() { return {"plain", "", &Prepare}; }
+Peer PlainPeer() { return {"plain", "", &Prepare}; }
 
 }  // namespace addnorm_bench
