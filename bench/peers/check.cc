@@ -15,7 +15,7 @@ using addnorm_test::Operand;
 constexpr int64_t kCheckedRows = 40;
 
 double Tolerance(addnorm_dtype dtype) {
-  return dtype == ADDNORM_F32 ? 0x1p-18 : dtype == ADDNORM_F16 ? 0x1p-8 : 0x1p-5;
+  return dtype == ADDNORM_F32 ? 0x1p-16 : dtype == ADDNORM_F16 ? 0x1p-8 : 0x1p-5;
 }
 
 std::string Difference(const Operands& right, const Operands& peers, Operand output) {
@@ -75,6 +75,7 @@ std::string CheckPeer(const BenchCase& bench_case, const Peer& peer) {
     ways = prepared.size();
     if (ways == 0) return "";
     prepared[way].make();
+    if (prepared[way].finish) prepared[way].finish();
     for (const Operand output : {addnorm_test::kSumOut, addnorm_test::kY}) {
       const std::string difference = Difference(right, peers, output);
       if (!difference.empty()) return prepared[way].name + ": " + difference;

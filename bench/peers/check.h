@@ -16,7 +16,7 @@ PeerCall MakePeerCall(const Operands& operands, const Part& part);
 std::string NotForPeers(const BenchCase& bench_case);
 
 // Makes the call in each of the peer's ways, on the first rows of the case, and compares y and sum with what addnorm
-// gives, which its own tests hold to the proven bounds. Right is what differs by no more than 2^-18 (f32), 2^-8 (f16)
+// gives, which its own tests hold to the proven bounds. Right is what differs by no more than 2^-16 (f32), 2^-8 (f16)
 // or 2^-5 (bf16) of max(1, |value|): the peers' own rounding. Empty if all are right; else what is not.
 std::string CheckPeer(const BenchCase& bench_case, const Peer& peer);
 

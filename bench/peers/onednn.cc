@@ -2,7 +2,7 @@
 //
 // oneDNN, as its documentation has it: layer_normalization with gamma and beta as scale and shift (flag rms_norm for
 // RMSNorm). It has no fused add before a norm: a user adds with the binary primitive, whose result is sum. An add after
-// the norm is a post-op.
+// the norm is a post-op, or a binary primitive again: which is faster depends on the shape.
 #include <dlfcn.h>
 
 #include <dnnl.hpp>
@@ -86,7 +86,8 @@ class Steps {
   std::vector<Step> steps_;
 };
 
-std::vector<Peer::Way> Prepare(const PeerCall& call) {
+// One way, if oneDNN can do it on this CPU.
+void AddWay(const PeerCall& call, bool post_op, std::vector<Peer::Way>* ways) {
   const auto steps = std::make_shared<Steps>(call);
   try {
     const void* from = call.x;
@@ -95,14 +96,23 @@ std::vector<Peer::Way> Prepare(const PeerCall& call) {
       steps->AddBinary(call.x, call.residual, sum);
       from = sum;
     }
-    if (addnorm_test::IsNorm(call.op)) {
-      steps->AddNorm(from, addnorm_test::AddsAfter(call.op) ? call.residual : nullptr);
-    }
+    const bool adds_after = addnorm_test::AddsAfter(call.op);
+    if (addnorm_test::IsNorm(call.op)) steps->AddNorm(from, adds_after && post_op ? call.residual : nullptr);
+    if (adds_after && !post_op) steps->AddBinary(call.y, call.residual, call.y);
   } catch (const dnnl::error&) {
-    return {};  // not on this CPU: f16, post-ops
+    return;
   }
   const auto stream = std::make_shared<dnnl::stream>(Engine());
-  return {{"", [steps, stream] { steps->Run(stream.get()); }}};
+  ways->push_back({post_op ? "post-op" : "primitives", [steps, stream] { steps->Run(stream.get()); }});
+}
+
+std::vector<Peer::Way> Prepare(const PeerCall& call) {
+  std::vector<Peer::Way> ways;
+  const bool adds_after = addnorm_test::AddsAfter(call.op);
+  if (adds_after) AddWay(call, true, &ways);
+  // In place, the norm would overwrite the residual that is added after it.
+  if (!adds_after || call.residual != call.y) AddWay(call, false, &ways);
+  return ways;
 }
 
 }  // namespace

@@ -362,6 +362,8 @@ def write_plot(run, path):
     palette = Palette()
     keep = [case for case in run.suite("table") if case["op"] in TABLE_OPS]
     figure = multiples(keep, palette)
-    figure.update_layout(width=900, height=560, margin=dict(l=50, r=10, t=70, b=30))
+    figure.update_layout(width=980, height=560, margin=dict(l=60, r=10, t=70, b=30))
     figure.update_traces(error_y=None)
+    figure.update_xaxes(tickangle=0, tickfont=dict(size=10))
+    figure.update_yaxes(title_text=MULTIPLE, title_font=dict(size=11), col=1)
     plotly.io.write_image(figure, path)
