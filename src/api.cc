@@ -131,8 +131,8 @@ const Args* ReadArgs(const Args* args, Args* storage) {
   return storage;
 }
 
-template <class Args>
-addnorm_status Run(addnorm_op op, const Args* caller_args) {
+template <addnorm_op kOp, class Args>
+addnorm_status Run(const Args* caller_args) {
   if (caller_args == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kArgs);
   Args storage;
   const Args* args = ReadArgs(caller_args, &storage);
@@ -148,10 +148,10 @@ addnorm_status Run(addnorm_op op, const Args* caller_args) {
   // Before the checks: they compare numbers, which denormals-are-zero and unmasked exceptions would change.
   const DefaultFpEnvironment environment;
   size_t index;
-  status = Validate(op, call, &index);
+  status = Validate<kOp>(call, &index);
   if (status != ADDNORM_OK || index == kNothingToDo) return status;
 
-  const Kernel kernel = (*ActiveTable()->ops[static_cast<size_t>(op)])[index];
+  const Kernel kernel = (*ActiveTable()->ops[kOp])[index];
   kernel(call);
   return ADDNORM_OK;
 }
@@ -161,40 +161,40 @@ addnorm_status Run(addnorm_op op, const Args* caller_args) {
 
 extern "C" {
 
-addnorm_status addnorm_mean(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_MEAN, args); }
+addnorm_status addnorm_mean(const addnorm_reduce_args* args) { return addnorm::Run<ADDNORM_OP_MEAN>(args); }
 
-addnorm_status addnorm_variance(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_VARIANCE, args); }
+addnorm_status addnorm_variance(const addnorm_reduce_args* args) { return addnorm::Run<ADDNORM_OP_VARIANCE>(args); }
 
 addnorm_status addnorm_mean_variance(const addnorm_reduce_args* args) {
-  return addnorm::Run(ADDNORM_OP_MEAN_VARIANCE, args);
+  return addnorm::Run<ADDNORM_OP_MEAN_VARIANCE>(args);
 }
 
 addnorm_status addnorm_mean_square(const addnorm_reduce_args* args) {
-  return addnorm::Run(ADDNORM_OP_MEAN_SQUARE, args);
+  return addnorm::Run<ADDNORM_OP_MEAN_SQUARE>(args);
 }
 
-addnorm_status addnorm_rms(const addnorm_reduce_args* args) { return addnorm::Run(ADDNORM_OP_RMS, args); }
+addnorm_status addnorm_rms(const addnorm_reduce_args* args) { return addnorm::Run<ADDNORM_OP_RMS>(args); }
 
-addnorm_status addnorm_add(const addnorm_add_args* args) { return addnorm::Run(ADDNORM_OP_ADD, args); }
+addnorm_status addnorm_add(const addnorm_add_args* args) { return addnorm::Run<ADDNORM_OP_ADD>(args); }
 
-addnorm_status addnorm_layer_norm(const addnorm_norm_args* args) { return addnorm::Run(ADDNORM_OP_LAYER_NORM, args); }
+addnorm_status addnorm_layer_norm(const addnorm_norm_args* args) { return addnorm::Run<ADDNORM_OP_LAYER_NORM>(args); }
 
-addnorm_status addnorm_rms_norm(const addnorm_norm_args* args) { return addnorm::Run(ADDNORM_OP_RMS_NORM, args); }
+addnorm_status addnorm_rms_norm(const addnorm_norm_args* args) { return addnorm::Run<ADDNORM_OP_RMS_NORM>(args); }
 
 addnorm_status addnorm_add_layer_norm(const addnorm_add_norm_args* args) {
-  return addnorm::Run(ADDNORM_OP_ADD_LAYER_NORM, args);
+  return addnorm::Run<ADDNORM_OP_ADD_LAYER_NORM>(args);
 }
 
 addnorm_status addnorm_add_rms_norm(const addnorm_add_norm_args* args) {
-  return addnorm::Run(ADDNORM_OP_ADD_RMS_NORM, args);
+  return addnorm::Run<ADDNORM_OP_ADD_RMS_NORM>(args);
 }
 
 addnorm_status addnorm_layer_norm_add(const addnorm_norm_add_args* args) {
-  return addnorm::Run(ADDNORM_OP_LAYER_NORM_ADD, args);
+  return addnorm::Run<ADDNORM_OP_LAYER_NORM_ADD>(args);
 }
 
 addnorm_status addnorm_rms_norm_add(const addnorm_norm_add_args* args) {
-  return addnorm::Run(ADDNORM_OP_RMS_NORM_ADD, args);
+  return addnorm::Run<ADDNORM_OP_RMS_NORM_ADD>(args);
 }
 
 }  // extern "C"

@@ -30,6 +30,10 @@ struct Dtypes {
   Dtype y;
 };
 
+constexpr bool operator==(const Dtypes& a, const Dtypes& b) {
+  return a.x == b.x && a.residual == b.residual && a.sum == b.sum && a.y == b.y;
+}
+
 namespace dtypes {
 inline constexpr Dtype kNone = Dtype::kNone, kF32 = Dtype::kF32, kF16 = Dtype::kF16, kBF16 = Dtype::kBF16;
 

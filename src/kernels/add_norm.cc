@@ -15,43 +15,50 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Sums that the first pass leaves in memory: in sum_out, or in y, which the second pass overwrites in place.
-template <Statistic kStatistic, class X, class R, class S, class Y, class T>
-struct StoredSumRows {
-  static constexpr bool kFused = true;
-  static constexpr bool kPrefetches = false;
-  static int64_t Together(int64_t cols) { return RowsTogether(cols); }
-  StoredInput<S> Input(int64_t row) const { return {{place.Row<const S>(row)}}; }
-  StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
-  Sums FirstPass(int64_t row, size_t cols) const {
-    S* to = place.Row<S>(row);
-    if (HWY_LIKELY(!sums.HasBias())) {
-      return HWY_NAMESPACE::FirstPass<kStatistic>(sums.template Row<false>(row, 0, to), cols);
-    }
-    // Stored first, then read again: one more loop would cost more code than it gains time.
-    sums.Evaluate(row, 0, cols, to);
-    return HWY_NAMESPACE::FirstPass<kStatistic>(StoredRow<S>{to}, cols);
-  }
+// The sum of a row, where the first pass leaves it in memory: in sum_out, or in y, which the second pass overwrites in
+// place.
+HWY_INLINE const Operand& SumPlace(const Call& c) { return c.sum_out.data != nullptr ? c.sum_out : c.y; }
 
-  SumRows<X, R, S, T> sums;
-  const Operand& place;
+template <class S>
+struct StoredSums {
+  static HWY_INLINE StoredRow<S> Source(const Call& c, int64_t row) { return {SumPlace(c).Row<const S>(row)}; }
+  static HWY_INLINE StoredInput<S> Input(const Call& c, int64_t row) { return {Source(c, row)}; }
 };
+
+// The same as the first pass adds them.
+template <class X, class R, class S, class T>
+struct SumsToStore : StoredSums<S> {
+  static HWY_INLINE SumRow<X, R, S, T, false> Source(const Call& c, int64_t row) {
+    return SumRows<X, R, S, T>{c}.template Row<false>(row, 0, SumPlace(c).Row<S>(row));
+  }
+};
+
+// A bias is rare: the sums are stored first, then read again, as one more loop would cost more code than it gains time.
+template <Statistic kStatistic, class X, class R, class S, class T>
+HWY_NOINLINE void FirstPassWithBias(const Call& c, RowGroup& group) {
+  for (int64_t row = group.begin; row < group.begin + group.count; ++row) {
+    SumRows<X, R, S, T>{c}.Evaluate(row, 0, static_cast<size_t>(c.cols), SumPlace(c).Row<S>(row));
+  }
+  FirstPass<kStatistic, StoredSums<S>>(c, group);
+}
 
 // Sums in f32 without a place in memory, since y is too narrow and sum_out not asked for.
-template <Statistic kStatistic, class X, class R, class Y, class T>
-struct UnstoredSumRows {
-  static constexpr bool kFused = false;
-  static constexpr bool kPrefetches = false;
-  static int64_t Together(int64_t) { return 1; }
-  RecomputedInput<X, R, T> Input(int64_t row) const { return {sums, row}; }
-  StoreResult<Y> Sink(int64_t row) const { return {sums.c, row}; }
-  Sums FirstPass(int64_t row, size_t cols) const {
-    return Input(row).SumPieces(cols, [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
-                                          HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
-  }
-
-  SumRows<X, R, float, T> sums;
+template <class X, class R, class T>
+struct RecomputedSums {
+  static HWY_INLINE RecomputedInput<X, R, T> Input(const Call& c, int64_t row) { return {{c}, row}; }
 };
+
+template <Statistic kStatistic, class X, class R, class T>
+HWY_NOINLINE void FirstPassInPieces(const Call& c, RowGroup& group) {
+  for (int64_t r = 0; r < group.count; ++r) {
+    const Sums sums = RecomputedSums<X, R, T>::Input(c, group.begin + r)
+                          .SumPieces(static_cast<size_t>(c.cols),
+                                     [&](const StoredRow<float>& piece, size_t count, RowSums<StoredLanes>& lanes)
+                                         HWY_ATTR { AccumulateStatistic<kStatistic>(piece, count, lanes); });
+    group.values[r] = sums.values;
+    group.squares[r] = sums.squares;
+  }
+}
 
 template <Statistic kStatistic>
 struct AddNorm {
@@ -63,11 +70,17 @@ struct AddNorm {
     using R = Storage<kDtypes.residual>;
     using S = Storage<kDtypes.sum>;
     using Y = Storage<kDtypes.y>;
-    const bool has_sum_out = c.sum_out.data != nullptr;
     if constexpr (!std::is_same_v<S, Y>) {
-      if (!has_sum_out) return NormalizeRows<kStatistic, T>(c, UnstoredSumRows<kStatistic, X, R, Y, T>{{c}});
+      if (c.sum_out.data == nullptr) {
+        RowKernel kernel = StagedKernel<kStatistic, RecomputedSums<X, R, T>, StoreResult<Y>, T>();
+        kernel.first_pass = FirstPassInPieces<kStatistic, X, R, T>;
+        return NormalizeRows<kStatistic>(c, kernel);
+      }
     }
-    NormalizeRows<kStatistic, T>(c, StoredSumRows<kStatistic, X, R, S, Y, T>{{c}, has_sum_out ? c.sum_out : c.y});
+    RowKernel kernel = FusedKernel<kStatistic, StoredSums<S>, StoreResult<Y>, T>(c);
+    kernel.first_pass = HWY_LIKELY(c.bias.data == nullptr) ? FirstPass<kStatistic, SumsToStore<X, R, S, T>>
+                                                           : FirstPassWithBias<kStatistic, X, R, S, T>;
+    NormalizeRows<kStatistic>(c, kernel);
   }
 };
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-// Kernels of addnorm_layer_norm and addnorm_rms_norm.
+// Kernels of addnorm_layer_norm and addnorm_rms_norm, and of addnorm_layer_norm_add and addnorm_rms_norm_add.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/kernels/norm.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -13,13 +13,45 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 namespace {
 
+// Rows that are normalized as they lie in memory.
+template <class X>
+struct StoredRows {
+  static HWY_INLINE StoredRow<X> Source(const Call& c, int64_t row) { return {c.x.Row<const X>(row)}; }
+  static HWY_INLINE StoredInput<X> Input(const Call& c, int64_t row) { return {Source(c, row)}; }
+};
+
+template <Statistic kStatistic, class X>
+HWY_INLINE void NormalizeStoredRows(const Call& c, RowKernel kernel) {
+  kernel.first_pass = FirstPass<kStatistic, StoredRows<X>>;
+  if constexpr (kStatistic == Statistic::kRmsNorm) kernel.prefetch = PrefetchRow<X>;
+  NormalizeRows<kStatistic>(c, kernel);
+}
+
 template <Statistic kStatistic>
 struct Norm {
   template <size_t kIndex>
   static void Run(const Call& c) {
     constexpr Dtypes kDtypes = dtypes::kNorm[kIndex];
-    using Rows = PlainRows<kStatistic, Storage<kDtypes.x>, StoreResult<Storage<kDtypes.y>>>;
-    NormalizeRows<kStatistic, Storage<VectorDtype(kDtypes)>>(c, Rows{c});
+    using T = Storage<VectorDtype(kDtypes)>;
+    using X = Storage<kDtypes.x>;
+    NormalizeStoredRows<kStatistic, X>(c,
+                                       FusedKernel<kStatistic, StoredRows<X>, StoreResult<Storage<kDtypes.y>>, T>(c));
+  }
+};
+
+template <Statistic kStatistic>
+struct NormAdd {
+  template <size_t kIndex>
+  static void Run(const Call& c) {
+    constexpr Dtypes kDtypes = dtypes::kNormAdd[kIndex];
+    using T = Storage<VectorDtype(kDtypes)>;
+    using X = Storage<kDtypes.x>;
+    using R = Storage<kDtypes.residual>;
+    using Y = Storage<kDtypes.y>;
+    NormalizeStoredRows<kStatistic, X>(
+        c, c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)
+               ? FusedKernel<kStatistic, StoredRows<X>, AddAndStoreResult<RoundToStorage<X>, R, Y>, T>(c)
+               : StagedKernel<kStatistic, StoredRows<X>, AddAndStoreResult<RoundToAny, R, Y>, T>());
   }
 };
 
@@ -27,6 +59,8 @@ struct Norm {
 
 const Kernels kLayerNorm = MakeKernels<Norm<Statistic::kLayerNorm>, Family::kNorm>();
 const Kernels kRmsNorm = MakeKernels<Norm<Statistic::kRmsNorm>, Family::kNorm>();
+const Kernels kLayerNormAdd = MakeKernels<NormAdd<Statistic::kLayerNorm>, Family::kNormAdd>();
+const Kernels kRmsNormAdd = MakeKernels<NormAdd<Statistic::kRmsNorm>, Family::kNormAdd>();
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

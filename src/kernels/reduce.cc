@@ -34,7 +34,10 @@ HWY_INLINE void ReduceRow(const Call& c, int64_t row) {
     c.mean_square.StoreStatistic(row, mean_square);
     c.rms.StoreStatistic(row, std::sqrt(mean_square));
   } else {
-    const Moments m = RowMoments(input, c.cols, sums);
+    const auto second_pass = [&](double pivot) HWY_ATTR {
+      return input.template SumPowers<Powers::kBothAboutPivot>(static_cast<size_t>(c.cols), pivot);
+    };
+    const Moments m = RowMoments(c.cols, sums.values, sums.squares, second_pass);
     c.mean.StoreStatistic(row, m.mean);
     c.variance.StoreStatistic(row, m.variance);
   }

@@ -2,9 +2,8 @@
 // The sums over a row in the canonical order of docs/NUMERICS.md: the only reductions of the vector targets.
 //
 // The V lanes are registers. Scalable vectors cannot sit in arrays or structs: a set of lanes is a parameter pack of
-// the vectors' low halves and one of their high halves, with one member for each f32 vector of V lanes, which kRegister
-// counts. What becomes of the lanes at the end of a row, or of a piece of one, is for a FoldedLanes or StoredLanes to
-// say.
+// the vectors' low halves and one of their high halves, with one member for each f32 vector of V lanes. What becomes of
+// the lanes at the end of a row, or of a piece of one, is for a FoldedLanes or StoredLanes to say.
 
 // Per-target include guard
 #if defined(ADDNORM_SRC_VECTOR_ACCUMULATE_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -28,6 +27,9 @@ namespace HWY_NAMESPACE {
 // f32 vectors that hold V lanes. Scalable targets know the number at run time only, and it may change between calls.
 template <size_t kCount>
 using Registers = std::make_index_sequence<kCount>;
+
+// Whether a vector of f32 may hold V lanes.
+inline constexpr bool kVectorsHoldAllLanes = hn::MaxLanes(D32()) == kLanes;
 
 // Calls f(Registers<n>()) with the number of this CPU's, as it is now.
 template <class Function>
@@ -72,88 +74,23 @@ HWY_INLINE V32 SumOfFourSquares(V32 v0, V32 v1, V32 v2, V32 v3) {
   return hn::Add(hn::MulAdd(v0, v0, hn::Mul(v1, v1)), hn::MulAdd(v2, v2, hn::Mul(v3, v3)));
 }
 
+// Of the blocks of V elements from `col` on.
+template <class Source>
+HWY_INLINE V32 SquaresOfFourBlocks(D32 d, const Source& source, size_t col) {
+  return SumOfFourSquares(source.Load(d, col, Full()), source.Load(d, col + kLanes, Full()),
+                          source.Load(d, col + 2 * kLanes, Full()), source.Load(d, col + 3 * kLanes, Full()));
+}
+
+// The same where the row ends within them.
+template <class Source>
+HWY_INLINE V32 SquaresOfLastBlocks(D32 d, const Source& source, size_t col, size_t cols) {
+  return SumOfFourSquares(LoadOrZero(d, source, col, cols), LoadOrZero(d, source, col + kLanes, cols),
+                          LoadOrZero(d, source, col + 2 * kLanes, cols), LoadOrZero(d, source, col + 3 * kLanes, cols));
+}
+
 HWY_INLINE void AddWidened(D64 d, V32 v, V64& low, V64& high) {
   low = hn::Add(low, hn::PromoteLowerTo(d, v));
   high = hn::Add(high, hn::PromoteUpperTo(d, v));
-}
-
-template <class Source, class Lanes, size_t... kRegister>
-HWY_INLINE void FastSquares(std::index_sequence<kRegister...>, const Source& source, size_t cols, Lanes& squares,
-                            Register<kRegister>... low, Register<kRegister>... high) {
-  const D32 d;
-  const D64 d64;
-  const size_t n = hn::Lanes(d);
-  constexpr size_t kStep = kSquaresPerStep * kLanes;
-  size_t col = 0;
-  for (; col + kStep <= cols; col += kStep) {
-    (AddWidened(d64,
-                SumOfFourSquares(source.Load(d, col + kRegister * n, Full()),
-                                 source.Load(d, col + kRegister * n + kLanes, Full()),
-                                 source.Load(d, col + kRegister * n + 2 * kLanes, Full()),
-                                 source.Load(d, col + kRegister * n + 3 * kLanes, Full())),
-                low, high),
-     ...);
-  }
-  if (col < cols) {
-    (AddWidened(d64,
-                SumOfFourSquares(LoadOrZero(d, source, col + kRegister * n, cols),
-                                 LoadOrZero(d, source, col + kRegister * n + kLanes, cols),
-                                 LoadOrZero(d, source, col + kRegister * n + 2 * kLanes, cols),
-                                 LoadOrZero(d, source, col + kRegister * n + 3 * kLanes, cols)),
-                low, high),
-     ...);
-  }
-  squares.Finish(low..., high...);
-}
-
-// What PowerSums computes.
-enum class Powers { kValues, kSquares, kBoth, kBothAboutPivot };
-
-template <Powers kPowers, class Source, class Extent>
-HWY_INLINE void PowerStep(D64 d, const Source& source, size_t col, Extent extent, double pivot, V64& sum_low,
-                          V64& sum_high, V64& square_low, V64& square_high) {
-  V64 low, high;
-  source.Widen(d, col, extent, low, high);
-  if constexpr (kPowers == Powers::kBothAboutPivot) {
-    low = hn::Sub(low, hn::Set(d, pivot));
-    high = hn::Sub(high, hn::Set(d, pivot));
-    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero after the subtraction
-      const size_t half = hn::Lanes(d);
-      low = hn::IfThenElseZero(hn::FirstN(d, std::min(extent.count, half)), low);
-      high = hn::IfThenElseZero(hn::FirstN(d, extent.count - std::min(extent.count, half)), high);
-    }
-  }
-  if constexpr (kPowers != Powers::kSquares) {
-    sum_low = hn::Add(sum_low, low);
-    sum_high = hn::Add(sum_high, high);
-  }
-  if constexpr (kPowers != Powers::kValues) {
-    square_low = hn::MulAdd(low, low, square_low);
-    square_high = hn::MulAdd(high, high, square_high);
-  }
-}
-
-template <Powers kPowers, class Source, class Lanes, size_t... kRegister>
-HWY_INLINE void PowerSums(std::index_sequence<kRegister...>, const Source& source, size_t cols, double pivot,
-                          Lanes& sums, Lanes& squares, Register<kRegister>... sum_low, Register<kRegister>... sum_high,
-                          Register<kRegister>... square_low, Register<kRegister>... square_high) {
-  const D32 d;
-  const D64 d64;
-  const size_t n = hn::Lanes(d);
-  size_t col = 0;
-  for (; col + kLanes <= cols; col += kLanes) {
-    (PowerStep<kPowers>(d64, source, col + kRegister * n, Full(), pivot, sum_low, sum_high, square_low, square_high),
-     ...);
-  }
-  if (col < cols) {
-    const auto step = [&](size_t at, V64& s_low, V64& s_high, V64& q_low, V64& q_high) HWY_ATTR {
-      const Partial extent = Remaining(d, at, cols);
-      if (extent.count != 0) PowerStep<kPowers>(d64, source, at, extent, pivot, s_low, s_high, q_low, q_high);
-    };
-    (step(col + kRegister * n, sum_low, sum_high, square_low, square_high), ...);
-  }
-  if constexpr (kPowers != Powers::kSquares) sums.Finish(sum_low..., sum_high...);
-  if constexpr (kPowers != Powers::kValues) squares.Finish(square_low..., square_high...);
 }
 
 // The fold tree: lanes i and i + h for h = V/2 ... 1. Between registers first.
@@ -183,7 +120,8 @@ HWY_INLINE double FoldRegisters(V... v) {
 
 }  // namespace internal
 
-using internal::Powers;
+// The powers that are summed.
+enum class Powers { kValues, kSquares, kBoth, kBothAboutPivot };
 
 // Lanes that start at +0.0, never at the first element, and are folded at the end.
 struct FoldedLanes {
@@ -239,33 +177,148 @@ struct RowSums {
 
 namespace internal {
 
-template <class Source, class Lanes, size_t... kRegister>
-HWY_INLINE void FastSquaresInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
-                                       Lanes& squares) {
-  FastSquares(registers, source, cols, squares, squares.Low(kRegister)..., squares.High(kRegister)...);
+template <Powers kPowers, class Source, class Extent>
+HWY_INLINE void PowerStep(D64 d, const Source& source, size_t col, Extent extent, double pivot, V64& sum_low,
+                          V64& sum_high, V64& square_low, V64& square_high) {
+  V64 low, high;
+  source.Widen(d, col, extent, low, high);
+  if constexpr (kPowers == Powers::kBothAboutPivot) {
+    low = hn::Sub(low, hn::Set(d, pivot));
+    high = hn::Sub(high, hn::Set(d, pivot));
+    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero after the subtraction
+      const size_t half = hn::Lanes(d);
+      low = hn::IfThenElseZero(hn::FirstN(d, std::min(extent.count, half)), low);
+      high = hn::IfThenElseZero(hn::FirstN(d, extent.count - std::min(extent.count, half)), high);
+    }
+  }
+  if constexpr (kPowers != Powers::kSquares) {
+    sum_low = hn::Add(sum_low, low);
+    sum_high = hn::Add(sum_high, high);
+  }
+  if constexpr (kPowers != Powers::kValues) {
+    square_low = hn::MulAdd(low, low, square_low);
+    square_high = hn::MulAdd(high, high, square_high);
+  }
 }
 
-template <Powers kPowers, class Source, class Lanes, size_t... kRegister>
-HWY_INLINE void PowerSumsInRegisters(std::index_sequence<kRegister...> registers, const Source& source, size_t cols,
-                                     double pivot, RowSums<Lanes>& sums) {
-  PowerSums<kPowers>(registers, source, cols, pivot, sums.values, sums.squares, sums.values.Low(kRegister)...,
-                     sums.values.High(kRegister)..., sums.squares.Low(kRegister)..., sums.squares.High(kRegister)...);
+template <Powers kPowers, class Source>
+HWY_INLINE void LastPowerStep(D64 d, const Source& source, size_t col, size_t cols, double pivot, V64& sum_low,
+                              V64& sum_high, V64& square_low, V64& square_high) {
+  const Partial extent = Remaining(D32(), col, cols);
+  if (extent.count == 0) return;
+  PowerStep<kPowers>(d, source, col, extent, pivot, sum_low, sum_high, square_low, square_high);
+}
+
+// The loops over the columns of kRows rows at once. kLane counts the members of the lane packs: the f32 vectors of V
+// lanes of the first row, then those of the next.
+template <size_t kRows, class Indices>
+struct RowLoop;
+
+template <size_t kRows, size_t... kLane>
+struct RowLoop<kRows, std::index_sequence<kLane...>> {
+  static constexpr size_t kRegisters = sizeof...(kLane) / kRows;
+
+  static constexpr size_t Row(size_t lane) { return lane / kRegisters; }
+  static HWY_INLINE size_t Offset(D32 d, size_t lane) { return lane % kRegisters * hn::Lanes(d); }
+
+  // The copies of the sources stay in registers: the compiler cannot know that the stores of one do not change it.
+  template <class Source, class Lanes>
+  static HWY_INLINE void FastSquares(const Source* rows, size_t cols, RowSums<Lanes>* sums, Register<kLane>... low,
+                                     Register<kLane>... high) {
+    const D32 d;
+    const D64 d64;
+    constexpr size_t kStep = kSquaresPerStep * kLanes;
+    const Source first = rows[0], last = rows[kRows - 1];
+    size_t col = 0;
+    for (; col + kStep <= cols; col += kStep) {
+      (AddWidened(d64, SquaresOfFourBlocks(d, Row(kLane) == 0 ? first : last, col + Offset(d, kLane)), low, high), ...);
+    }
+    if (col < cols) {
+      (AddWidened(d64, SquaresOfLastBlocks(d, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), cols), low, high),
+       ...);
+    }
+    Finish<&RowSums<Lanes>::squares>(sums, low..., high...);
+  }
+
+  template <Powers kPowers, class Source, class Lanes>
+  static HWY_INLINE void PowerSums(const Source* rows, size_t cols, double pivot, RowSums<Lanes>* sums,
+                                   Register<kLane>... sum_low, Register<kLane>... sum_high,
+                                   Register<kLane>... square_low, Register<kLane>... square_high) {
+    const D32 d;
+    const D64 d64;
+    const Source first = rows[0], last = rows[kRows - 1];
+    size_t col = 0;
+    for (; col + kLanes <= cols; col += kLanes) {
+      (PowerStep<kPowers>(d64, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), Full(), pivot, sum_low, sum_high,
+                          square_low, square_high),
+       ...);
+    }
+    if (col < cols) {
+      (LastPowerStep<kPowers>(d64, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), cols, pivot, sum_low,
+                              sum_high, square_low, square_high),
+       ...);
+    }
+    if constexpr (kPowers != Powers::kSquares) Finish<&RowSums<Lanes>::values>(sums, sum_low..., sum_high...);
+    if constexpr (kPowers != Powers::kValues) Finish<&RowSums<Lanes>::squares>(sums, square_low..., square_high...);
+  }
+
+  // Several rows at once have one register each.
+  template <auto kMember, class Lanes>
+  static HWY_INLINE void Finish(RowSums<Lanes>* sums, Register<kLane>... low, Register<kLane>... high) {
+    if constexpr (kRows == 1) {
+      (sums[0].*kMember).Finish(low..., high...);
+    } else {
+      static_assert(kRegisters == 1, "the lanes of a row are neighbours");
+      ((sums[kLane].*kMember).Finish(low, high), ...);
+    }
+  }
+};
+
+template <size_t kRows, class Source, class Lanes, size_t... kLane>
+HWY_INLINE void FastSquares(std::index_sequence<kLane...> lanes, const Source* rows, size_t cols,
+                            RowSums<Lanes>* sums) {
+  using Loop = RowLoop<kRows, decltype(lanes)>;
+  Loop::FastSquares(rows, cols, sums, sums[Loop::Row(kLane)].squares.Low(kLane % Loop::kRegisters)...,
+                    sums[Loop::Row(kLane)].squares.High(kLane % Loop::kRegisters)...);
+}
+
+template <Powers kPowers, size_t kRows, class Source, class Lanes, size_t... kLane>
+HWY_INLINE void PowerSums(std::index_sequence<kLane...> lanes, const Source* rows, size_t cols, double pivot,
+                          RowSums<Lanes>* sums) {
+  using Loop = RowLoop<kRows, decltype(lanes)>;
+  Loop::template PowerSums<kPowers>(rows, cols, pivot, sums,
+                                    sums[Loop::Row(kLane)].values.Low(kLane % Loop::kRegisters)...,
+                                    sums[Loop::Row(kLane)].values.High(kLane % Loop::kRegisters)...,
+                                    sums[Loop::Row(kLane)].squares.Low(kLane % Loop::kRegisters)...,
+                                    sums[Loop::Row(kLane)].squares.High(kLane % Loop::kRegisters)...);
 }
 
 }  // namespace internal
 
 // Adds the squares of a row, four at a time summed in f32 (RMSNorm's fast statistic).
 template <class Source, class Lanes>
-HWY_INLINE void AccumulateFastSquares(const Source& source, size_t cols, RowSums<Lanes>& sums) {
-  WithRegisters([&](auto registers)
-                    HWY_ATTR { internal::FastSquaresInRegisters(registers, source, cols, sums.squares); });
+HWY_INLINE void AccumulateFastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums) {
+  WithRegisters([&](auto lanes) HWY_ATTR { internal::FastSquares<1>(lanes, &row, cols, &sums); });
 }
 
 // Adds x - pivot and its square in f64, or one of them.
 template <Powers kPowers, class Source, class Lanes>
-HWY_INLINE void AccumulatePowers(const Source& source, size_t cols, double pivot, RowSums<Lanes>& sums) {
-  WithRegisters([&](auto registers)
-                    HWY_ATTR { internal::PowerSumsInRegisters<kPowers>(registers, source, cols, pivot, sums); });
+HWY_INLINE void AccumulatePowers(const Source& row, size_t cols, double pivot, RowSums<Lanes>& sums) {
+  WithRegisters([&](auto lanes) HWY_ATTR { internal::PowerSums<kPowers, 1>(lanes, &row, cols, pivot, &sums); });
+}
+
+// The same of two rows: at once where a vector holds V lanes. Each addition to a lane waits for the one before, and
+// where V lanes are more vectors they hide that by themselves.
+template <Powers kPowers, class Source, class Lanes>
+HWY_INLINE void AccumulatePowersOfTwo(const Source (&rows)[2], size_t cols, double pivot, RowSums<Lanes> (&sums)[2]) {
+  WithRegisters([&](auto lanes) HWY_ATTR {
+    if constexpr (decltype(lanes)::size() == 1) {
+      internal::PowerSums<kPowers, 2>(Registers<2>(), rows, cols, pivot, sums);
+    } else {
+      internal::PowerSums<kPowers, 1>(lanes, &rows[0], cols, pivot, &sums[0]);
+      internal::PowerSums<kPowers, 1>(lanes, &rows[1], cols, pivot, &sums[1]);
+    }
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,6 +1,5 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-// The second half of the row pipeline, in stages that the loop at the end joins: normalize, gamma and beta, add after,
-// store.
+// The second half of the row pipeline, in stages that a loop joins: normalize, gamma and beta, add after, store.
 
 // Per-target include guard
 #if defined(ADDNORM_SRC_VECTOR_NORMALIZE_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -116,21 +115,23 @@ struct AnyAffine {
   addnorm_dtype norm_dtype;
 };
 
-// Calls f with the affine that suits the call, once a call; with AnyAffine if not kSpecialize. T as for AnyAffine.
-template <class T, bool kSpecialize, class Function>
+// A type as a value.
+template <class T>
+struct TypeTag {
+  using Type = T;
+};
+
+// Calls f with the TypeTag of the affine that suits the call. T as for AnyAffine.
+template <class T, class Function>
 HWY_INLINE void WithAffine(const Call& c, const Function& f) {
-  if constexpr (!kSpecialize) {
-    f(AnyAffine<T>(c));
-  } else {
-    const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
-    const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
-    const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
-    const bool f32 = c.gamma.dtype == ADDNORM_F32;
-    if (!plain || !same_dtype) return f(AnyAffine<T>(c));
-    if (!has(c.gamma)) return f(NoAffine(c));
-    if (has(c.beta)) return f32 ? f(GammaBeta<float>(c)) : f(GammaBeta<T>(c));
-    return f32 ? f(Gamma<float>(c)) : f(Gamma<T>(c));
-  }
+  const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
+  const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
+  const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
+  const bool f32 = c.gamma.dtype == ADDNORM_F32;
+  if (!plain || !same_dtype) return f(TypeTag<AnyAffine<T>>());
+  if (!has(c.gamma)) return f(TypeTag<NoAffine>());
+  if (has(c.beta)) return f32 ? f(TypeTag<GammaBeta<float>>()) : f(TypeTag<GammaBeta<T>>());
+  return f32 ? f(TypeTag<Gamma<float>>()) : f(TypeTag<Gamma<T>>());
 }
 
 // ---- Store: y, or what the add after makes of it.
@@ -177,23 +178,6 @@ struct AddAndStoreResult {
   float scale;
   Round round;
 };
-
-// ---- The loop. Elements may be read and written in place: each is read before it is written.
-
-template <class Source, class Normalize, class Affine, class Sink>
-HWY_NOINLINE void NormalizeRow(const Source& row, size_t begin, size_t end, const Normalize& normalize_row,
-                               const Affine& affine_row, const Sink& result_row) {
-  const D32 d;
-  // Copies, which stay in registers: the compiler cannot know that stores to y do not change what is behind a
-  // reference.
-  const Source source = row;
-  const Normalize normalize = normalize_row;
-  const Affine affine = affine_row;
-  const Sink sink = result_row;
-  ForEachVector<Affine::kUnroll>(begin, end, [&](size_t col, auto extent) HWY_ATTR {
-    sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
-  });
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

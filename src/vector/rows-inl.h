@@ -1,5 +1,6 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-// The loop over rows that all norms share: statistics of a few rows, their scales, then the rows normalized.
+// The loop over rows that all norms share: the first pass over a few rows, their scales, then the rows normalized. Each
+// step is a function of a few rows, so that one loop serves all kernels.
 
 // Per-target include guard
 #if defined(ADDNORM_SRC_VECTOR_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -20,8 +21,67 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
 
-template <Statistic kStatistic>
-using NarrowNormalize = std::conditional_t<kStatistic == Statistic::kLayerNorm, NarrowLayerNorm, NarrowRmsNorm>;
+// Rows whose statistics are gathered before the first of them is normalized: their divisions and roots then overlap, or
+// are those of one vector.
+inline constexpr int64_t kMaxRowsTogether = 8;
+
+// They have to stay in L1 until they are normalized.
+HWY_INLINE int64_t RowsTogether(int64_t cols) {
+  constexpr int64_t kElementsInL1 = 4096;
+  return cols > kElementsInL1 / 2 ? 1 : std::min(kElementsInL1 / cols, kMaxRowsTogether);
+}
+
+// A few rows on their way through the loop. Arrays, not structs of a row: compilers then compute the scales in vectors.
+struct RowGroup {
+  int64_t begin = 0;  // the first row's number
+  int64_t count = 0;
+  // From the first pass.
+  double values[kMaxRowsTogether] = {};
+  double squares[kMaxRowsTogether] = {};
+  // From the scales.
+  double mean_lo[kMaxRowsTogether];
+  double inverse64[kMaxRowsTogether];
+  double rstd[kMaxRowsTogether];
+  float mean_hi[kMaxRowsTogether];
+  float inverse[kMaxRowsTogether];
+  float correction[kMaxRowsTogether];
+  int64_t hard[kMaxRowsTogether];  // not 0 if the row needs more than the first pass, or f64 to be normalized
+  bool any_hard;
+
+  template <class Lanes>
+  HWY_INLINE void Keep(int64_t r, const RowSums<Lanes>& sums) {
+    values[r] = sums.values.Fold();
+    squares[r] = sums.squares.Fold();
+  }
+  HWY_INLINE Scale Get(int64_t r) const {
+    return {mean_lo[r], inverse64[r], rstd[r], mean_hi[r], inverse[r], correction[r], hard[r] != 0};
+  }
+  HWY_INLINE void Set(int64_t r, const Scale& s) {
+    mean_lo[r] = s.mean_lo;
+    inverse64[r] = s.inverse64;
+    rstd[r] = s.rstd;
+    mean_hi[r] = s.mean_hi;
+    inverse[r] = s.inverse;
+    correction[r] = s.correction;
+    hard[r] = s.wide;
+  }
+};
+
+// What a kernel is made of, chosen once a call.
+struct RowKernel {
+  // Fills in the sums of a group.
+  void (*first_pass)(const Call&, RowGroup&);
+  // The sums of a row that the first pass was not good enough for: about a pivot for LayerNorm, exact for RMSNorm.
+  Sums (*second_pass)(const Call&, int64_t row, double pivot);
+  // Columns `begin` to `end` of the rows `first` to `last` of a group. Null where only stages will do.
+  void (*normalize)(const Call&, const RowGroup&, int64_t first, int64_t last, size_t begin, size_t end);
+  void (*normalize_staged)(const Call&, int64_t row, const Scale&);
+  // Asks for columns of a row that the first pass will read; null where that does not gain.
+  void (*prefetch)(const Call&, int64_t row, size_t begin, size_t end);
+  int64_t rows_together;
+};
+
+// ---- The first pass
 
 // Adds what the statistic needs of a row, or of a piece of one.
 template <Statistic kStatistic, class Source, class Lanes>
@@ -33,49 +93,94 @@ HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<L
   }
 }
 
-// The first pass over a row.
-template <Statistic kStatistic, class Source>
-HWY_NOINLINE Sums FirstPass(const Source& row, size_t cols) {
-  const Source source = row;  // stays in registers, as the stores that it does cannot change it
-  RowSums<FoldedLanes> sums;
-  AccumulateStatistic<kStatistic>(source, cols, sums);
-  return {sums.values.Fold(), sums.squares.Fold()};
+// Rows::Source(call, row) is what the first pass reads.
+template <Statistic kStatistic, class Rows>
+HWY_NOINLINE void FirstPass(const Call& c, RowGroup& group) {
+  const size_t cols = static_cast<size_t>(c.cols);
+  int64_t r = 0;
+  if constexpr (kStatistic == Statistic::kLayerNorm && kVectorsHoldAllLanes) {
+    for (; r + 2 <= group.count; r += 2) {
+      const decltype(Rows::Source(c, 0)) sources[2] = {Rows::Source(c, group.begin + r),
+                                                       Rows::Source(c, group.begin + r + 1)};
+      RowSums<FoldedLanes> sums[2];
+      AccumulatePowersOfTwo<Powers::kBoth>(sources, cols, 0.0, sums);
+      group.Keep(r, sums[0]);
+      group.Keep(r + 1, sums[1]);
+    }
+  }
+  for (; r < group.count; ++r) {
+    RowSums<FoldedLanes> sums;
+    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), cols, sums);
+    group.Keep(r, sums);
+  }
 }
 
-// From the first pass's sums to the moments of the row, with the second pass if it is needed.
-template <class Input>
-HWY_INLINE Moments RowMoments(const Input& input, int64_t cols, const Sums& sums) {
-  Moments m = OnePassMoments(sums.values, sums.squares, cols);
+// ---- The scales
+
+// From the first pass's sums to the moments of the row; second_pass(pivot) gives the sums about a pivot.
+template <class SecondPass>
+HWY_INLINE Moments RowMoments(int64_t cols, double values, double squares, const SecondPass& second_pass) {
+  Moments m = OnePassMoments(values, squares, cols);
   if (HWY_UNLIKELY(m.needs_second_pass)) {
-    const Sums about_mean =
-        input.template SumPowers<Powers::kBothAboutPivot>(static_cast<size_t>(cols), static_cast<double>(m.mean_hi));
+    const Sums about_mean = second_pass(static_cast<double>(m.mean_hi));
     SecondPassMoments(about_mean.values, about_mean.squares, cols, m);
   }
   return m;
 }
 
-template <Statistic kStatistic, class Input>
-HWY_INLINE Scale RowScale(const Input& input, const Call& c, const Sums& sums) {
+// The scale of any row.
+template <Statistic kStatistic>
+HWY_NOINLINE Scale RowScale(const Call& c, const RowKernel& kernel, int64_t row, double values, double squares) {
   if constexpr (kStatistic == Statistic::kLayerNorm) {
-    return LayerNormScale(RowMoments(input, c.cols, sums), c.epsilon, c.cols);
+    const auto second_pass = [&](double pivot) HWY_ATTR { return kernel.second_pass(c, row, pivot); };
+    return LayerNormScale(RowMoments(c.cols, values, squares, second_pass), c.epsilon, c.cols);
   } else {
-    double mean_square = sums.squares / static_cast<double>(c.cols);
+    double mean_square = squares / static_cast<double>(c.cols);
     if (HWY_UNLIKELY(NeedsExactSquares(mean_square, c.cols))) {
-      mean_square = input.template SumPowers<Powers::kSquares>(static_cast<size_t>(c.cols), 0.0).squares /
-                    static_cast<double>(c.cols);
+      mean_square = kernel.second_pass(c, row, 0.0).squares / static_cast<double>(c.cols);
     }
     return RmsNormScale(mean_square, c.epsilon);
   }
 }
 
-// Rows whose statistics are gathered before the first of them is normalized: their divisions and roots then overlap.
-// They have to stay in L1 until they are.
-inline constexpr int64_t kMaxRowsTogether = 8;
-
-HWY_INLINE int64_t RowsTogether(int64_t cols) {
-  constexpr int64_t kElementsInL1 = 4096;
-  return std::clamp(kElementsInL1 / cols, int64_t{1}, kMaxRowsTogether);
+// The scales of kCount rows as if none were hard, and which of them are. Straight code, which compilers vectorize.
+template <Statistic kStatistic, int64_t kCount>
+HWY_NOINLINE void PlainScales(const Call& c, RowGroup& group) {
+  const int64_t cols = c.cols;
+  const double epsilon = c.epsilon;
+  RowGroup& HWY_RESTRICT g = group;
+  for (int64_t r = 0; r < kCount; ++r) {
+    if constexpr (kStatistic == Statistic::kLayerNorm) {
+      const Moments m = OnePassMoments(g.values[r], g.squares[r], cols);
+      g.Set(r, LayerNormScale(m, epsilon, cols));
+      g.hard[r] |= m.needs_second_pass;
+    } else {
+      const double mean_square = g.squares[r] / static_cast<double>(cols);
+      g.Set(r, RmsNormScale(mean_square, epsilon));
+      g.hard[r] |= NeedsExactSquares(mean_square, cols);
+    }
+  }
 }
+
+template <Statistic kStatistic>
+HWY_INLINE void ScaleRows(const Call& c, const RowKernel& kernel, RowGroup& group) {
+  if (group.count == 1) {
+    PlainScales<kStatistic, 1>(c, group);
+  } else {
+    PlainScales<kStatistic, kMaxRowsTogether>(c, group);
+  }
+  int64_t hard = 0;
+  for (int64_t r = 0; r < group.count; ++r) hard |= group.hard[r];
+  group.any_hard = hard != 0;
+  if (HWY_UNLIKELY(group.any_hard)) {
+    for (int64_t r = 0; r < group.count; ++r) {
+      if (group.hard[r] == 0) continue;
+      group.Set(r, RowScale<kStatistic>(c, kernel, group.begin + r, group.values[r], group.squares[r]));
+    }
+  }
+}
+
+// ---- The loop
 
 // Rows that come from beyond L2 are asked for while the row before is written, a piece at a time, as the hardware does
 // not look ahead from one row to the next. Measured to gain for RMSNorm alone: LayerNorm's first pass computes for as
@@ -88,75 +193,105 @@ HWY_INLINE bool IsBeyondCache(const Call& c) {
 }
 
 // Into L2: L1 holds the row before, gamma and beta.
-template <class T>
-HWY_INLINE void PrefetchElements(const T* from, size_t count) {
-  constexpr size_t kStep = 64 / sizeof(T);  // a cache line
-  for (size_t i = 0; i < count; i += kStep) __builtin_prefetch(from + i, 0, 2);
+template <class X>
+HWY_NOINLINE void PrefetchRow(const Call& c, int64_t row, size_t begin, size_t end) {
+  constexpr size_t kStep = 64 / sizeof(X);  // a cache line
+  const X* from = c.x.Row<const X>(row);
+  for (size_t i = begin; i < end; i += kStep) __builtin_prefetch(from + i, 0, 2);
 }
 
-// Rows gives, by row number: FirstPass; Input, what the row is read from after it; and Sink. kFused unless it needs the
-// staged path; kPrefetches if it gains, and then Prefetch, of what FirstPass reads.
-
-// The scales of rows `begin` to `begin` + `count`, at most kMaxRowsTogether.
-template <Statistic kStatistic, class Rows>
-HWY_NOINLINE void ScaleRows(const Call& c, const Rows& rows, int64_t begin, int64_t count, Scale* scales) {
-  Sums sums[kMaxRowsTogether];
-  for (int64_t r = 0; r < count; ++r) sums[r] = rows.FirstPass(begin + r, static_cast<size_t>(c.cols));
-  for (int64_t r = 0; r < count; ++r) {
-    scales[r] = RowScale<kStatistic>(rows.Input(begin + r), c, sums[r]);
-    c.mean.StoreStatistic(begin + r, static_cast<double>(scales[r].mean_hi) + scales[r].mean_lo);
-    c.rstd.StoreStatistic(begin + r, scales[r].rstd);
-  }
-}
-
-// Rows that are normalized as they lie in memory.
-template <Statistic kStatistic, class X, class SinkType, bool kIsFused = true>
-struct PlainRows {
-  static constexpr bool kFused = kIsFused;
-  static constexpr bool kPrefetches = kStatistic == Statistic::kRmsNorm;
-  static int64_t Together(int64_t cols) { return RowsTogether(cols); }
-  StoredInput<X> Input(int64_t row) const { return {{c.x.Row<const X>(row)}}; }
-  SinkType Sink(int64_t row) const { return SinkType(c, row); }
-  void Prefetch(int64_t row, size_t begin, size_t end) const {
-    PrefetchElements(c.x.Row<const X>(row) + begin, end - begin);
-  }
-  Sums FirstPass(int64_t row, size_t cols) const { return HWY_NAMESPACE::FirstPass<kStatistic>(Input(row).row, cols); }
-
-  const Call& c;
-};
-
-// All rows of a call. T is the 16-bit type that gamma and beta may have.
-template <Statistic kStatistic, class T, class Rows>
-HWY_INLINE void NormalizeRows(const Call& c, const Rows& rows) {
-  using Normalize = NarrowNormalize<kStatistic>;
+// Normalizes the rows of a group, those of the next on their way.
+HWY_INLINE void NormalizeGroup(const Call& c, const RowKernel& kernel, const RowGroup& group, bool prefetch) {
   const size_t cols = static_cast<size_t>(c.cols);
-  const int64_t together = Rows::Together(c.cols);
-  const bool prefetch = Rows::kPrefetches && IsBeyondCache(c);
+  if (HWY_LIKELY(!group.any_hard && !prefetch && kernel.normalize != nullptr)) {
+    return kernel.normalize(c, group, 0, group.count, 0, cols);
+  }
   const size_t piece_cols = prefetch ? kPrefetchCols : cols;
-  WithAffine<T, Rows::kFused>(c, [&](const auto& affine) HWY_ATTR {
-    Scale scales[kMaxRowsTogether];
-    for (int64_t begin = 0; begin < c.rows; begin += together) {
-      const int64_t count = std::min(together, c.rows - begin);
-      ScaleRows<kStatistic>(c, rows, begin, count, scales);
-      for (int64_t r = 0; r < count; ++r) {
-        const auto input = rows.Input(begin + r);
-        const auto sink = rows.Sink(begin + r);
-        if constexpr (Rows::kFused) {
-          if (HWY_LIKELY(!scales[r].wide)) {
-            for (size_t piece = 0; piece < cols; piece += piece_cols) {
-              const size_t end = std::min(cols, piece + piece_cols);
-              if constexpr (Rows::kPrefetches) {
-                if (prefetch && begin + r + 1 < c.rows) rows.Prefetch(begin + r + 1, piece, end);
-              }
-              NormalizeRow(input.row, piece, end, Normalize(scales[r]), affine, sink);
-            }
-            continue;
-          }
-        }
-        NormalizeRowStaged<Normalize>(input, cols, scales[r], AnyAffine<T>(c), sink);
+  for (int64_t r = 0; r < group.count; ++r) {
+    if (kernel.normalize == nullptr || group.hard[r] != 0) {
+      kernel.normalize_staged(c, group.begin + r, group.Get(r));
+      continue;
+    }
+    const int64_t next = group.begin + r + group.count;
+    for (size_t piece = 0; piece < cols; piece += piece_cols) {
+      const size_t end = std::min(cols, piece + piece_cols);
+      if (prefetch && next < c.rows) kernel.prefetch(c, next, piece, end);
+      kernel.normalize(c, group, r, r + 1, piece, end);
+    }
+  }
+}
+
+// All rows of a call.
+template <Statistic kStatistic>
+HWY_NOINLINE void NormalizeRows(const Call& c, const RowKernel& kernel) {
+  const bool prefetch = kernel.prefetch != nullptr && IsBeyondCache(c);
+  const bool statistics = c.mean.data != nullptr || c.rstd.data != nullptr;
+  RowGroup group;
+  for (; group.begin < c.rows; group.begin += group.count) {
+    group.count = std::min(kernel.rows_together, c.rows - group.begin);
+    kernel.first_pass(c, group);
+    ScaleRows<kStatistic>(c, kernel, group);
+    if (statistics) {
+      for (int64_t r = 0; r < group.count; ++r) {
+        c.mean.StoreStatistic(group.begin + r, static_cast<double>(group.mean_hi[r]) + group.mean_lo[r]);
+        c.rstd.StoreStatistic(group.begin + r, group.rstd[r]);
       }
     }
+    NormalizeGroup(c, kernel, group, prefetch);
+  }
+}
+
+// ---- The steps that differ between kernels
+
+template <Statistic kStatistic>
+using NarrowNormalize = std::conditional_t<kStatistic == Statistic::kLayerNorm, NarrowLayerNorm, NarrowRmsNorm>;
+
+// Rows::Input(call, row) is what is read after the first pass.
+template <Statistic kStatistic, class Rows>
+HWY_NOINLINE Sums SecondPass(const Call& c, int64_t row, double pivot) {
+  constexpr Powers kPowers = kStatistic == Statistic::kLayerNorm ? Powers::kBothAboutPivot : Powers::kSquares;
+  return Rows::Input(c, row).template SumPowers<kPowers>(static_cast<size_t>(c.cols), pivot);
+}
+
+template <class Rows, class Normalize, class Affine, class Sink>
+HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t first, int64_t last, size_t begin,
+                                  size_t end) {
+  const D32 d;
+  const Affine affine(c);
+  for (int64_t r = first; r < last; ++r) {
+    const auto source = Rows::Input(c, group.begin + r).row;
+    const Normalize normalize(group.Get(r));
+    const Sink sink(c, group.begin + r);
+    ForEachVector<Affine::kUnroll>(begin, end, [&](size_t col, auto extent) HWY_ATTR {
+      sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
+    });
+  }
+}
+
+template <class Rows, class Normalize, class Sink, class T>
+HWY_NOINLINE void NormalizeStaged(const Call& c, int64_t row, const Scale& scale) {
+  NormalizeRowStaged<Normalize>(Rows::Input(c, row), static_cast<size_t>(c.cols), scale, AnyAffine<T>(c), Sink(c, row));
+}
+
+// A kernel without a first pass, in stages. T is the 16-bit type that gamma and beta may have.
+template <Statistic kStatistic, class Rows, class Sink, class T>
+HWY_INLINE RowKernel StagedKernel() {
+  RowKernel kernel = {};
+  kernel.second_pass = SecondPass<kStatistic, Rows>;
+  kernel.normalize_staged = NormalizeStaged<Rows, NarrowNormalize<kStatistic>, Sink, T>;
+  kernel.rows_together = 1;
+  return kernel;
+}
+
+// The same with one loop for plain rows.
+template <Statistic kStatistic, class Rows, class Sink, class T>
+HWY_INLINE RowKernel FusedKernel(const Call& c) {
+  RowKernel kernel = StagedKernel<kStatistic, Rows, Sink, T>();
+  WithAffine<T>(c, [&](auto affine) HWY_ATTR {
+    kernel.normalize = NormalizeNarrow<Rows, NarrowNormalize<kStatistic>, typename decltype(affine)::Type, Sink>;
   });
+  kernel.rows_together = RowsTogether(c.cols);
+  return kernel;
 }
 
 }  // namespace HWY_NAMESPACE
