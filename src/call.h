@@ -10,12 +10,17 @@
 
 namespace addnorm {
 
-// A matrix, vector or column: addnorm_input and addnorm_output without the difference.
+// A matrix, vector or column: addnorm_input and addnorm_output without the difference. Where data is null nothing else
+// is looked at, nor set: clearing all of a Call takes longer than a short row.
 struct Operand {
+  Operand() = default;
+  Operand(void* to, int64_t stride, addnorm_dtype type, int32_t zero)
+      : data(to), row_stride(stride), dtype(type), reserved(zero) {}
+
   void* data = nullptr;
-  int64_t row_stride = 0;
-  addnorm_dtype dtype = 0;
-  int32_t reserved = 0;
+  int64_t row_stride;
+  addnorm_dtype dtype;
+  int32_t reserved;
 
   // Start of a row; T is the storage type that dtype stands for.
   template <class T>
