@@ -83,7 +83,7 @@ struct Layout;
 
 template <>
 struct Layout<addnorm_reduce_args> {
-  static constexpr size_t kRequired = sizeof(addnorm_reduce_args);
+  static constexpr size_t kRequired = offsetof(addnorm_reduce_args, parallel);
   static constexpr addnorm_reduce_args kDefaults = ADDNORM_REDUCE_ARGS_INIT;
 };
 template <>
@@ -131,6 +131,20 @@ const Args* ReadArgs(const Args* args, Args* storage) {
   return storage;
 }
 
+// ---- Rows on the caller's threads
+
+struct RangeTask {
+  Kernel kernel;
+  const Call* call;
+};
+
+void RunRange(void* task, int64_t begin, int64_t end) {
+  const auto [kernel, call] = *static_cast<const RangeTask*>(task);
+  if (begin < 0 || begin >= end || end > call->rows) return;
+  const DefaultFpEnvironment environment;
+  kernel(call->Range(begin, end));
+}
+
 template <addnorm_op kOp, class Args>
 addnorm_status Run(const Args* caller_args) {
   if (caller_args == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kArgs);
@@ -145,14 +159,22 @@ addnorm_status Run(const Args* caller_args) {
   addnorm_status status = Lower(*args, call);
   if (status != ADDNORM_OK) return status;
 
-  // Before the checks: they compare numbers, which denormals-are-zero and unmasked exceptions would change.
-  const DefaultFpEnvironment environment;
-  size_t index;
-  status = Validate<kOp>(call, &index);
-  if (status != ADDNORM_OK || index == kNothingToDo) return status;
+  RangeTask task = {nullptr, &call};
+  {
+    // Before the checks: they compare numbers, which denormals-are-zero and unmasked exceptions would change.
+    const DefaultFpEnvironment environment;
+    size_t index;
+    status = Validate<kOp>(call, &index);
+    if (status != ADDNORM_OK || index == kNothingToDo) return status;
 
-  const Kernel kernel = (*ActiveTable()->ops[kOp])[index];
-  kernel(call);
+    task.kernel = (*ActiveTable()->ops[kOp])[index];
+    if (args->parallel.parallel_for == nullptr || call.rows == 1) {
+      task.kernel(call);
+      return ADDNORM_OK;
+    }
+  }
+  // In the caller's floating-point mode, as it is the caller's code.
+  args->parallel.parallel_for(args->parallel.context, call.rows, &RunRange, &task);
   return ADDNORM_OK;
 }
 

@@ -28,6 +28,11 @@ struct Operand {
     return static_cast<T*>(data) + row * row_stride;
   }
 
+  void SkipRows(int64_t rows) {
+    if (data == nullptr) return;
+    data = static_cast<char*>(data) + rows * row_stride * static_cast<int64_t>(SizeOf(static_cast<Dtype>(dtype)));
+  }
+
   // Writes the one value of a row of a statistic, f32 or f64, if the caller asked for it.
   void StoreStatistic(int64_t row, double value) const {
     if (data == nullptr) return;
@@ -51,6 +56,17 @@ struct Call {
   addnorm_dtype sum_dtype = 0;
   addnorm_dtype norm_dtype = ADDNORM_F32;
   addnorm_dtype norm_out_dtype = ADDNORM_F32;
+
+  // The same of the rows `begin` to `end` alone.
+  Call Range(int64_t begin, int64_t end) const {
+    Call part = *this;
+    part.rows = end - begin;
+    for (Operand Call::* member : {&Call::x, &Call::residual, &Call::y, &Call::sum_out, &Call::mean, &Call::rstd,
+                                   &Call::variance, &Call::mean_square, &Call::rms}) {
+      (part.*member).SkipRows(begin);
+    }
+    return part;
+  }
 };
 
 using Kernel = void (*)(const Call&);

@@ -125,6 +125,22 @@ ADDNORM_API const char* addnorm_status_text(addnorm_status status);
  * not a multiple of 8 is refused, as is a size beyond this version's unless all bytes there are zero.
  * @{ */
 
+/** Rows `begin` to `end` of a call, one range of those that addnorm_parallel's parallel_for hands out. `task` is the
+ * library's own. */
+typedef void (*addnorm_range_body)(void* task, int64_t begin, int64_t end);
+
+/** How a call is spread over threads. The library has none: it hands its rows to the caller's. Every result is the
+ * same, bit for bit, however the rows are split. The arguments are checked before, by the calling thread; parallel_for
+ * is not called if they are refused, nor for less than two rows. Each range computes in the default floating-point
+ * mode, whatever the thread's, and the thread's comes back. */
+typedef struct addnorm_parallel {
+  /** Calls body(task, begin, end) for ranges that cover 0 to rows, each row in one range, on any threads, in any order,
+   * and returns when all have returned. Must not throw. A range that is not within 0 to rows is left out. Null: the
+   * calling thread does all rows. */
+  void (*parallel_for)(void* context, int64_t rows, addnorm_range_body body, void* task);
+  void* context; /**< handed to parallel_for as it is */
+} addnorm_parallel;
+
 /** Arguments of the reductions. Give exactly the outputs that the function names. */
 typedef struct addnorm_reduce_args {
   size_t struct_size;         /**< sizeof(addnorm_reduce_args) */
@@ -135,6 +151,8 @@ typedef struct addnorm_reduce_args {
   addnorm_output variance;    /**< rows x 1, f32 or f64 */
   addnorm_output mean_square; /**< rows x 1, f32 or f64 */
   addnorm_output rms;         /**< rows x 1, f32 or f64 */
+  /* Optional from here. */
+  addnorm_parallel parallel; /**< the caller's threads, or none */
 } addnorm_reduce_args;
 
 /** Arguments of addnorm_add. */
@@ -146,9 +164,10 @@ typedef struct addnorm_add_args {
   addnorm_input residual; /**< rows x cols: the residual stream */
   addnorm_output sum_out; /**< rows x cols: the sum, rounded to its dtype */
   /* Optional from here. */
-  addnorm_input bias;   /**< cols, or absent: added to x first */
-  float residual_scale; /**< factor of residual, finite, not 0; 1 in a plain sum */
-  int32_t reserved;     /**< 0 */
+  addnorm_input bias;        /**< cols, or absent: added to x first */
+  float residual_scale;      /**< factor of residual, finite, not 0; 1 in a plain sum */
+  int32_t reserved;          /**< 0 */
+  addnorm_parallel parallel; /**< the caller's threads, or none */
 } addnorm_add_args;
 
 /** Arguments of addnorm_layer_norm and addnorm_rms_norm. */
@@ -167,6 +186,7 @@ typedef struct addnorm_norm_args {
                                  in f32. ADDNORM_BF16 and ADDNORM_F16 reproduce Hugging Face's Llama */
   addnorm_output mean;      /**< rows x 1, f32 or f64, or absent: the mean that was applied; LayerNorm only */
   addnorm_output rstd; /**< rows x 1, f32 or f64, or absent: 1 / sqrt(variance or mean square + epsilon) as applied */
+  addnorm_parallel parallel; /**< the caller's threads, or none */
 } addnorm_norm_args;
 
 /** Arguments of addnorm_add_layer_norm and addnorm_add_rms_norm. */
@@ -179,16 +199,17 @@ typedef struct addnorm_add_norm_args {
   addnorm_output y;       /**< rows x cols */
   double epsilon;         /**< as in addnorm_norm_args */
   /* Optional from here. */
-  addnorm_output sum_out;   /**< rows x cols of sum_dtype, or absent: the sum (Pre-LN's new residual stream) */
-  addnorm_input gamma;      /**< as in addnorm_norm_args */
-  addnorm_input beta;       /**< as in addnorm_norm_args */
-  addnorm_input bias;       /**< cols, or absent: added to x before the residual */
-  float residual_scale;     /**< factor of residual, finite, not 0; 1 in a plain sum, DeepNorm's alpha */
-  addnorm_dtype sum_dtype;  /**< the sum is rounded to it before the norm; 0: the dtype of residual */
-  float gamma_offset;       /**< as in addnorm_norm_args */
-  addnorm_dtype norm_dtype; /**< as in addnorm_norm_args */
-  addnorm_output mean;      /**< as in addnorm_norm_args */
-  addnorm_output rstd;      /**< as in addnorm_norm_args */
+  addnorm_output sum_out;    /**< rows x cols of sum_dtype, or absent: the sum (Pre-LN's new residual stream) */
+  addnorm_input gamma;       /**< as in addnorm_norm_args */
+  addnorm_input beta;        /**< as in addnorm_norm_args */
+  addnorm_input bias;        /**< cols, or absent: added to x before the residual */
+  float residual_scale;      /**< factor of residual, finite, not 0; 1 in a plain sum, DeepNorm's alpha */
+  addnorm_dtype sum_dtype;   /**< the sum is rounded to it before the norm; 0: the dtype of residual */
+  float gamma_offset;        /**< as in addnorm_norm_args */
+  addnorm_dtype norm_dtype;  /**< as in addnorm_norm_args */
+  addnorm_output mean;       /**< as in addnorm_norm_args */
+  addnorm_output rstd;       /**< as in addnorm_norm_args */
+  addnorm_parallel parallel; /**< as in addnorm_norm_args */
 } addnorm_add_norm_args;
 
 /** Arguments of addnorm_layer_norm_add and addnorm_rms_norm_add. */
@@ -209,35 +230,41 @@ typedef struct addnorm_norm_add_args {
   addnorm_dtype norm_dtype;     /**< as in addnorm_norm_args */
   addnorm_output mean;          /**< as in addnorm_norm_args */
   addnorm_output rstd;          /**< as in addnorm_norm_args */
+  addnorm_parallel parallel;    /**< as in addnorm_norm_args */
 } addnorm_norm_add_args;
 
 /* clang-format off */
 /** An absent or not yet set operand. */
 #define ADDNORM_NONE \
   { 0, 0, 0, 0 }
+/** No threads but the calling one. */
+#define ADDNORM_SERIAL \
+  { 0, 0 }
 /** Initial value of an addnorm_reduce_args. */
 #define ADDNORM_REDUCE_ARGS_INIT \
-  { sizeof(addnorm_reduce_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE }
+  { sizeof(addnorm_reduce_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, \
+    ADDNORM_SERIAL }
 /** Initial value of an addnorm_add_args: residual_scale is 1. */
 #define ADDNORM_ADD_ARGS_INIT \
-  { sizeof(addnorm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0 }
+  { sizeof(addnorm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, \
+    ADDNORM_SERIAL }
 /** Initial value of an addnorm_norm_args. epsilon has to be set. */
 #define ADDNORM_NORM_ARGS_INIT                                                                                      \
   {                                                                                                                 \
     sizeof(addnorm_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, ADDNORM_NONE, ADDNORM_NONE, \
-        0.0f, 0, ADDNORM_NONE, ADDNORM_NONE                                                                         \
+        0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
   }
 /** Initial value of an addnorm_add_norm_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_ADD_NORM_ARGS_INIT                                                                           \
   {                                                                                                          \
     sizeof(addnorm_add_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON,    \
-        ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE \
+        ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
   }
 /** Initial value of an addnorm_norm_add_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_NORM_ADD_ARGS_INIT                                                                        \
   {                                                                                                       \
     sizeof(addnorm_norm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, \
-        ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE                          \
+        ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
   }
 /* clang-format on */
 /** An epsilon that every function refuses: there is no default that suits all models. */

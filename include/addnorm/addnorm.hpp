@@ -185,10 +185,43 @@ using MatrixOut = Any<Matrix, void>;      /**< a matrix that is written */
 using VectorIn = Any<Vector, const void>; /**< gamma, beta or bias */
 using ColumnOut = Any<Column, void>;      /**< a statistic that is written */
 
+/** The caller's threads: see addnorm_parallel. Absent: the calling thread does all rows. */
+class Parallel {
+ public:
+  /** No threads but the calling one. */
+  constexpr Parallel() noexcept = default;
+  /** As it is in the C interface. */
+  constexpr explicit Parallel(const addnorm_parallel& parallel) noexcept : parallel_(parallel) {}
+  /** A callable f(rows, body) that calls body(begin, end) for ranges that cover 0 to rows, each row in one range, on
+   * any threads, and returns when all have returned. It must not throw, and has to live until the call ends. */
+  template <typename Function>
+  static Parallel For(const Function& function) noexcept {
+    return Parallel({[](void* context, int64_t rows, addnorm_range_body body, void* task) {
+                       (*static_cast<const Function*>(context))(
+                           rows, [body, task](int64_t begin, int64_t end) { body(task, begin, end); });
+                     },
+                     const_cast<Function*>(&function)});
+  }
+  /** A temporary would be gone before the call. */
+  template <typename Function>
+  static Parallel For(const Function&& function) = delete;
+  /** The field of addnorm.h. */
+  constexpr const addnorm_parallel& get() const noexcept { return parallel_; }
+
+ private:
+  addnorm_parallel parallel_ = ADDNORM_SERIAL;
+};
+
+/** Options of the reductions. */
+struct ReduceOptions {
+  Parallel parallel; /**< the caller's threads, or none */
+};
+
 /** Options of Add. */
 struct AddOptions {
   VectorIn bias;            /**< added to x first; absent: nothing */
   float residual_scale = 1; /**< factor of residual, finite, not 0 */
+  Parallel parallel;        /**< the caller's threads, or none */
 };
 
 /** Options of LayerNorm and RmsNorm, and of every operation that contains one of them. */
@@ -199,6 +232,7 @@ struct NormOptions {
   DType norm_dtype = DType::kDefault; /**< the normalized value is rounded to it before gamma and beta; default f32 */
   ColumnOut mean;                     /**< where to write the mean that was applied; LayerNorm only */
   ColumnOut rstd;                     /**< where to write 1 / sqrt(variance or mean square + epsilon) */
+  Parallel parallel;                  /**< the caller's threads, or none */
 };
 
 /** Options of AddLayerNorm and AddRmsNorm. */
@@ -237,6 +271,7 @@ class Call {
     args_.epsilon = epsilon;
     args_.gamma_offset = options.gamma_offset;
     args_.norm_dtype = static_cast<addnorm_dtype>(options.norm_dtype);
+    args_.parallel = options.parallel.get();
     Set(&Args::gamma, options.gamma).Set(&Args::beta, options.beta);
     return Set(&Args::mean, options.mean).Set(&Args::rstd, options.rstd);
   }
@@ -250,8 +285,10 @@ class Call {
   bool fits_ = true;
 };
 
-inline Call<addnorm_reduce_args> ReduceCall(const MatrixIn& x) noexcept {
-  return Call<addnorm_reduce_args>(ADDNORM_REDUCE_ARGS_INIT, x);
+inline Call<addnorm_reduce_args> ReduceCall(const MatrixIn& x, const ReduceOptions& options) noexcept {
+  Call<addnorm_reduce_args> call(ADDNORM_REDUCE_ARGS_INIT, x);
+  call.args().parallel = options.parallel.get();
+  return call;
 }
 
 inline Status Norm(addnorm_status (*function)(const addnorm_norm_args*), const MatrixIn& x, const MatrixOut& y,
@@ -292,29 +329,33 @@ inline Status NormAdd(addnorm_status (*function)(const addnorm_norm_add_args*), 
  * @{ */
 
 /** mean = sum(x) / cols. See addnorm_mean. */
-inline Status Mean(const MatrixIn& x, const ColumnOut& mean) noexcept {
-  return detail::ReduceCall(x).Set(&addnorm_reduce_args::mean, mean).Run(addnorm_mean);
+inline Status Mean(const MatrixIn& x, const ColumnOut& mean, const ReduceOptions& options = {}) noexcept {
+  return detail::ReduceCall(x, options).Set(&addnorm_reduce_args::mean, mean).Run(addnorm_mean);
 }
 
 /** variance = sum((x - mean)^2) / cols. See addnorm_variance. */
-inline Status Variance(const MatrixIn& x, const ColumnOut& variance) noexcept {
-  return detail::ReduceCall(x).Set(&addnorm_reduce_args::variance, variance).Run(addnorm_variance);
+inline Status Variance(const MatrixIn& x, const ColumnOut& variance, const ReduceOptions& options = {}) noexcept {
+  return detail::ReduceCall(x, options).Set(&addnorm_reduce_args::variance, variance).Run(addnorm_variance);
 }
 
 /** Mean and Variance in one sweep, with the same bits. See addnorm_mean_variance. */
-inline Status MeanVariance(const MatrixIn& x, const ColumnOut& mean, const ColumnOut& variance) noexcept {
+inline Status MeanVariance(const MatrixIn& x, const ColumnOut& mean, const ColumnOut& variance,
+                           const ReduceOptions& options = {}) noexcept {
   using Args = addnorm_reduce_args;
-  return detail::ReduceCall(x).Set(&Args::mean, mean).Set(&Args::variance, variance).Run(addnorm_mean_variance);
+  return detail::ReduceCall(x, options)
+      .Set(&Args::mean, mean)
+      .Set(&Args::variance, variance)
+      .Run(addnorm_mean_variance);
 }
 
 /** mean_square = sum(x^2) / cols. See addnorm_mean_square. */
-inline Status MeanSquare(const MatrixIn& x, const ColumnOut& mean_square) noexcept {
-  return detail::ReduceCall(x).Set(&addnorm_reduce_args::mean_square, mean_square).Run(addnorm_mean_square);
+inline Status MeanSquare(const MatrixIn& x, const ColumnOut& mean_square, const ReduceOptions& options = {}) noexcept {
+  return detail::ReduceCall(x, options).Set(&addnorm_reduce_args::mean_square, mean_square).Run(addnorm_mean_square);
 }
 
 /** rms = sqrt(sum(x^2) / cols). See addnorm_rms. */
-inline Status Rms(const MatrixIn& x, const ColumnOut& rms) noexcept {
-  return detail::ReduceCall(x).Set(&addnorm_reduce_args::rms, rms).Run(addnorm_rms);
+inline Status Rms(const MatrixIn& x, const ColumnOut& rms, const ReduceOptions& options = {}) noexcept {
+  return detail::ReduceCall(x, options).Set(&addnorm_reduce_args::rms, rms).Run(addnorm_rms);
 }
 /** @} */
 
@@ -329,6 +370,7 @@ inline Status Add(const MatrixIn& x, const MatrixIn& residual, const MatrixOut& 
   detail::Call<Args> call(ADDNORM_ADD_ARGS_INIT, x);
   call.Set(&Args::residual, residual).Set(&Args::sum_out, sum_out).Set(&Args::bias, options.bias);
   call.args().residual_scale = options.residual_scale;
+  call.args().parallel = options.parallel.get();
   return call.Run(addnorm_add);
 }
 

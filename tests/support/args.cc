@@ -41,7 +41,17 @@ template <addnorm_status (*kFunction)(const addnorm_reduce_args*)>
 OpFields Reduce(addnorm_op op, const char* name, const std::vector<std::string>& outputs) {
   using A = addnorm_reduce_args;
   const A initial = ADDNORM_REDUCE_ARGS_INIT;
-  OpFields fields{op, name, CallErased<A, kFunction>, sizeof(A), sizeof(A), Bytes(initial), {}, {}, {}, {}};
+  OpFields fields{op,
+                  name,
+                  CallErased<A, kFunction>,
+                  sizeof(A),
+                  offsetof(A, parallel),
+                  offsetof(A, parallel),
+                  Bytes(initial),
+                  {},
+                  {},
+                  {},
+                  {}};
   fields.operands = {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired}};
   const OperandField all[] = {{"mean", offsetof(A, mean), Shape::kColumn, kWritten, kRequired},
                               {"variance", offsetof(A, variance), Shape::kColumn, kWritten, kRequired},
@@ -63,6 +73,7 @@ OpFields Add() {
           CallErased<A, addnorm_add>,
           sizeof(A),
           offsetof(A, bias),
+          offsetof(A, parallel),
           Bytes(initial),
           {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
            {"residual", offsetof(A, residual), Shape::kMatrix, kRead, kRequired},
@@ -77,7 +88,9 @@ OpFields Add() {
 template <class A>
 OpFields NormFields(addnorm_op op, const char* name, addnorm_status (*call)(const void*), bool has_mean, A initial) {
   initial.epsilon = 1e-5;
-  OpFields fields{op, name, call, sizeof(A), offsetof(A, epsilon) + sizeof(double), Bytes(initial), {}, {}, {}, {}};
+  OpFields fields{
+      op, name, call, sizeof(A), offsetof(A, epsilon) + sizeof(double), offsetof(A, parallel), Bytes(initial),
+      {}, {},   {},   {}};
   fields.operands = {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
                      {"y", offsetof(A, y), Shape::kMatrix, kWritten, kRequired},
                      {"gamma", offsetof(A, gamma), Shape::kVector, kRead, kOptional},

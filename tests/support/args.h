@@ -46,13 +46,14 @@ struct OpFields {
   addnorm_status (*call)(const void*);
   size_t size;                         // of the argument struct
   size_t required_size;                // where its optional part begins
+  size_t parallel;                     // offset of the addnorm_parallel
   std::vector<unsigned char> initial;  // the _INIT macro, with an epsilon that is accepted
   std::vector<OperandField> operands;  // those that the operation has
   std::vector<OperandField> unused;    // those that only its struct has
   std::vector<NumberField> numbers;
   std::vector<DtypeField> dtypes;
 
-  bool is_reduction() const { return required_size == size; }
+  bool is_reduction() const { return op <= ADDNORM_OP_RMS; }
   const OperandField* Find(const std::string& operand) const;  // null where the operation has no such operand
 };
 
@@ -78,6 +79,7 @@ class Args {
   int64_t cols() const { return Load<int64_t>(sizeof(size_t) + 8); }
   void set_rows(int64_t rows) { Store(sizeof(size_t), rows); }
   void set_cols(int64_t cols) { Store(sizeof(size_t) + 8, cols); }
+  void set_parallel(const addnorm_parallel& parallel) { Store(op_->parallel, parallel); }
   void set_struct_size(size_t size) { Store(0, size); }
   unsigned char* bytes() { return bytes_; }
 
