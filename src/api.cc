@@ -22,6 +22,9 @@ Operand ToOperand(const addnorm_output& out) { return {out.data, out.row_stride,
 
 addnorm_dtype Or(addnorm_dtype dtype, addnorm_dtype otherwise) { return dtype != 0 ? dtype : otherwise; }
 
+// That of an operand; 0 where it is absent, as it may be in an empty call: its dtype is not looked at then.
+addnorm_dtype DtypeOf(const addnorm_input& in) { return in.data != nullptr ? in.dtype : 0; }
+
 // What all norms have.
 template <class Args>
 void LowerNorm(const Args& args, Call& call) {
@@ -63,7 +66,7 @@ addnorm_status Lower(const addnorm_add_norm_args& args, Call& call) {
   call.sum_out = ToOperand(args.sum_out);
   call.bias = ToOperand(args.bias);
   call.residual_scale = args.residual_scale;
-  call.sum_dtype = Or(args.sum_dtype, args.residual.dtype);
+  call.sum_dtype = Or(args.sum_dtype, DtypeOf(args.residual));
   return ADDNORM_OK;
 }
 
@@ -71,7 +74,7 @@ addnorm_status Lower(const addnorm_norm_add_args& args, Call& call) {
   LowerNorm(args, call);
   call.residual = ToOperand(args.residual);
   call.residual_scale = args.residual_scale;
-  call.norm_out_dtype = Or(args.norm_out_dtype, args.x.dtype);
+  call.norm_out_dtype = Or(args.norm_out_dtype, DtypeOf(args.x));
   return ADDNORM_OK;
 }
 
