@@ -90,6 +90,54 @@ TEST(Oracle, RoundingPoints) {
   EXPECT_EQ(oracle.Compute(row).y[3].value.hi, 1.34375 + 0x1p-20);
 }
 
+// An infinite gamma makes NaN of what norm_dtype rounds to zero.
+TEST(Oracle, InfiniteGamma) {
+  Oracle oracle;
+  const std::vector<float> x = {1, 0x1p-26f, -0x1p-26f, -1};
+  const std::vector<float> gamma(4, std::numeric_limits<float>::infinity());
+  OracleRow row = NormRow(ADDNORM_OP_RMS_NORM, x, 0.0);
+  row.gamma = gamma.data();
+  const OracleResult& plain = oracle.Compute(row);
+  EXPECT_EQ(plain.y[1].value.hi, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(plain.y[2].value.hi, -std::numeric_limits<double>::infinity());
+  row.norm_dtype = ADDNORM_F16;
+  const OracleResult& rounded = oracle.Compute(row);
+  EXPECT_TRUE(rounded.y[1].nan && rounded.y[2].nan);
+  EXPECT_EQ(rounded.y[3].value.hi, -std::numeric_limits<double>::infinity());
+}
+
+// So does an infinite residual of a norm that overflows the other way.
+TEST(Oracle, InfiniteResidual) {
+  Oracle oracle;
+  const std::vector<float> x = {1, -1}, gamma = {0x1p20f, 0x1p20f};
+  const std::vector<float> residual(2, std::numeric_limits<float>::infinity());
+  OracleRow row = NormRow(ADDNORM_OP_RMS_NORM_ADD, x, 0.0);
+  row.gamma = gamma.data();
+  row.residual = residual.data();
+  EXPECT_FALSE(oracle.Compute(row).y[1].nan);
+  EXPECT_EQ(oracle.Compute(row).y[1].value.hi, std::numeric_limits<double>::infinity());
+  row.norm_out_dtype = ADDNORM_F16;
+  EXPECT_FALSE(oracle.Compute(row).y[0].nan);
+  EXPECT_TRUE(oracle.Compute(row).y[1].nan);
+}
+
+// Long double has what it takes to be the first judge.
+TEST(QuickOracle, AgreesWithMpfr) {
+  Oracle oracle;
+  QuickOracle quick;
+  for (const addnorm_op op : {ADDNORM_OP_LAYER_NORM, ADDNORM_OP_RMS_NORM}) {
+    for (int kind = 0; kind < kDataKinds; ++kind) {
+      const std::vector<float> x = MakeRow(static_cast<DataKind>(kind), ADDNORM_F32, 67, 5);
+      const OracleResult& wanted = oracle.Compute(NormRow(op, x, 0.0));
+      const OracleResult& got = quick.Compute(NormRow(op, x, 0.0));
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_NEAR(got.y[i].value.hi, wanted.y[i].value.hi, 0x1p-10 * Ulp32(wanted.y[i].magnitude))
+            << DataKindName(static_cast<DataKind>(kind));
+      }
+    }
+  }
+}
+
 TEST(Oracle, FusedF32IsRoundedOnce) {
   mpfr_t a, b, c;
   mpfr_inits2(24, a, b, c, static_cast<mpfr_ptr>(nullptr));

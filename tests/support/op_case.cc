@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "support/dtype.h"
 
@@ -55,6 +56,12 @@ const char* OperandName(Operand operand) {
                                        "sum_out", "mean",     "rstd",  "variance", "mean_square", "rms"};
   static_assert(sizeof(kNames) / sizeof(kNames[0]) == kOperands, "a name for each operand");
   return kNames[operand];
+}
+
+Operand OperandOf(const OperandField& field) {
+  int operand = 0;
+  while (std::strcmp(field.name, OperandName(static_cast<Operand>(operand))) != 0) ++operand;
+  return static_cast<Operand>(operand);
 }
 
 Layout Layout::Shifted(int64_t offset, int64_t gap) {

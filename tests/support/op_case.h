@@ -45,6 +45,7 @@ enum Operand {
   kOperands
 };
 const char* OperandName(Operand operand);  // as in addnorm.h
+Operand OperandOf(const OperandField& field);
 inline bool IsOutput(Operand operand) { return operand >= kY; }
 
 // How gamma, beta or bias is given.

@@ -1,16 +1,14 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "support/oracle.h"
 
-#include <mpfr.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "support/bounds.h"
 #include "support/dtype.h"
+#include "support/numbers.h"
 #include "support/ops.h"
 #include "support/ulp.h"
 
@@ -19,61 +17,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kF32Overflow = 0x1p128 - 0x1p103;  // what rounds to an infinity
-
-// Sums and sums of squares of f32 are exact in these: 277 and 554 bits, and 28 for the count, which squares to less
-// than 700 in N * Q - S * S.
-constexpr mpfr_prec_t kExactBits = 704;
-constexpr mpfr_prec_t kRowBits = 256;
-// The spread of a row of f32 is at least 2^-38 of its mean: x - mean keeps 86 bits and more. MPFR has fast paths for
-// two limbs, if all operands have the same precision.
-constexpr mpfr_prec_t kElementBits = 124;
-
-class Mp {
- public:
-  explicit Mp(mpfr_prec_t bits) { mpfr_init2(v_, bits); }
-  ~Mp() { mpfr_clear(v_); }
-  Mp(const Mp&) = delete;
-  Mp& operator=(const Mp&) = delete;
-  operator mpfr_ptr() { return v_; }
-
- private:
-  mpfr_t v_;
-};
-
-// An exact sum of f64 values: a fixed-point number of 32-bit digits, which take their carries at the end.
-class ExactSum {
- public:
-  void Clear() { digits_.fill(0); }
-  // At most 2^30 values.
-  void Add(double v) {
-    if (v == 0.0) return;
-    const uint64_t bits = BitsOf(v);
-    const int field = static_cast<int>((bits >> 52) & 0x7ff);
-    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
-    const uint64_t significand = field == 0 ? fraction : fraction | (uint64_t{1} << 52);
-    const int position = field == 0 ? 0 : field - 1;  // in units of 2^-1074
-    const int shift = position % 32;
-    const size_t digit = static_cast<size_t>(position / 32);
-    const uint64_t low = (significand & 0xffffffffu) << shift, high = (significand >> 32) << shift;
-    const uint64_t middle = (low >> 32) + (high & 0xffffffffu);
-    const int64_t sign = v < 0 ? -1 : 1;
-    digits_[digit] += sign * static_cast<int64_t>(low & 0xffffffffu);
-    digits_[digit + 1] += sign * static_cast<int64_t>(middle);
-    digits_[digit + 2] += sign * static_cast<int64_t>(high >> 32);
-  }
-  // `to` has the bits to hold the sum.
-  void Get(mpfr_ptr to, mpfr_ptr scratch) const {
-    mpfr_set_zero(to, 1);
-    for (size_t i = 0; i < digits_.size(); ++i) {
-      if (digits_[i] == 0) continue;
-      mpfr_set_si_2exp(scratch, static_cast<long>(digits_[i]), static_cast<mpfr_exp_t>(32 * i) - 1074, MPFR_RNDN);
-      mpfr_add(to, to, scratch, MPFR_RNDN);
-    }
-  }
-
- private:
-  std::array<int64_t, 2048 / 32 + 3> digits_ = {};
-};
 
 // RN(a + b) to f32 through f64 rounded to odd, which makes the second rounding harmless (53 >= 24 + 2 bits).
 float AddToF32(double a, double b) {
@@ -111,80 +54,74 @@ float FusedF32(float a, float b, float c) {
   return AddToF32(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));  // the product is exact
 }
 
-struct Oracle::Numbers {
-  Mp sum{kExactBits}, squares{kExactBits}, spread{kExactBits};
-  ExactSum exact_sum, exact_squares;
-  Mp mean{kRowBits}, variance{kRowBits}, mean_square{kRowBits}, rms{kRowBits}, rstd{kRowBits}, row{kRowBits};
-  Mp element_mean{kElementBits}, element_rstd{kElementBits};  // shorter, for speed
-  Mp t{kElementBits}, n{kElementBits}, y{kElementBits}, rest{kElementBits}, operand{kElementBits};
+// What each arithmetic brings.
+template <class Number>
+struct StatisticsOf;
+template <>
+struct StatisticsOf<MpfrNumber> {
+  using Type = MpfrStatistics;
+};
+template <>
+struct StatisticsOf<LongDoubleNumber> {
+  using Type = LongDoubleStatistics;
+};
 
-  Exact Get(mpfr_ptr v) {
+template <class Number>
+struct BasicOracle<Number>::Numbers {
+  typename StatisticsOf<Number>::Type row;
+  Number element_mean, element_rstd;  // shorter, for speed
+  Number t, n, y, rest, operand;
+
+  Exact Get(const Number& v) {
     Exact e;
-    e.hi = mpfr_get_d(v, MPFR_RNDN);
+    e.hi = v.Nearest();
     if (std::isfinite(e.hi)) {
-      mpfr_set_d(operand, e.hi, MPFR_RNDN);
-      mpfr_sub(rest, v, operand, MPFR_RNDN);
-      e.lo = mpfr_get_d(rest, MPFR_RNDN);
+      operand.Set(e.hi);
+      rest.Subtract(v, operand);
+      e.lo = rest.Nearest();
     }
     return e;
   }
 
   void Statistics(const OracleRow& in, OracleResult* out);
   void Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e);
-  void AffineInto(double g, double beta, mpfr_ptr from, mpfr_ptr to) {
+  void AffineInto(double g, double beta, const Number& from, Number* to) {
     if (g == 1.0) {
-      mpfr_set(to, from, MPFR_RNDN);
+      to->Set(from);
     } else {
-      mpfr_set_d(operand, g, MPFR_RNDN);
-      mpfr_mul(to, from, operand, MPFR_RNDN);
+      operand.Set(g);
+      to->Multiply(from, operand);
     }
     if (beta != 0.0) {
-      mpfr_set_d(operand, beta, MPFR_RNDN);
-      mpfr_add(to, to, operand, MPFR_RNDN);
+      operand.Set(beta);
+      to->Add(*to, operand);
     }
   }
 };
 
-void Oracle::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
-  exact_sum.Clear();
-  exact_squares.Clear();
+template <class Number>
+void BasicOracle<Number>::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
   double absolute = 0.0;
-  for (const float value : out->row) {
-    const double v = static_cast<double>(value);
-    exact_sum.Add(v);
-    exact_squares.Add(v * v);  // exact
-    absolute += std::fabs(v);
-  }
-  exact_sum.Get(sum, rest);
-  exact_squares.Get(squares, rest);
-  const unsigned long count = static_cast<unsigned long>(in.cols);
+  for (const float v : out->row) absolute += std::fabs(static_cast<double>(v));
   out->mean_abs = absolute / static_cast<double>(in.cols);
-  mpfr_div_ui(mean, sum, count, MPFR_RNDN);
-  mpfr_div_ui(mean_square, squares, count, MPFR_RNDN);
-  // variance = (N * Q - S * S) / N^2, exact up to the division.
-  mpfr_mul_ui(squares, squares, count, MPFR_RNDN);
-  mpfr_sqr(spread, sum, MPFR_RNDN);
-  mpfr_sub(spread, squares, spread, MPFR_RNDN);
-  mpfr_div_ui(spread, spread, count, MPFR_RNDN);
-  mpfr_div_ui(variance, spread, count, MPFR_RNDN);
-  mpfr_sqrt(rms, mean_square, MPFR_RNDN);
-
+  row.Compute(out->row);
+  row.rms.SquareRoot(row.mean_square);
   const bool layer_norm = IsLayerNorm(in.op);
-  mpfr_add_d(row, layer_norm ? variance : mean_square, in.epsilon, MPFR_RNDN);
-  out->constant = mpfr_zero_p(static_cast<mpfr_ptr>(variance)) != 0;
-  out->zero_denominator = mpfr_zero_p(static_cast<mpfr_ptr>(row)) != 0;
+  row.denominator.Add(layer_norm ? row.variance : row.mean_square, in.epsilon);
+  out->constant = row.variance.IsZero();
+  out->zero_denominator = row.denominator.IsZero();
   if (out->zero_denominator) {
-    mpfr_set_inf(rstd, 1);
+    row.rstd.SetInfinity();
   } else {
-    mpfr_rec_sqrt(rstd, row, MPFR_RNDN);
+    row.rstd.InverseSquareRoot(row.denominator);
   }
-  mpfr_set(element_mean, mean, MPFR_RNDN);
-  mpfr_set(element_rstd, rstd, MPFR_RNDN);
-  out->mean = Get(mean);
-  out->variance = Get(variance);
-  out->mean_square = Get(mean_square);
-  out->rms = Get(rms);
-  out->rstd = Get(rstd);
+  element_mean.Set(row.mean);
+  element_rstd.Set(row.rstd);
+  out->mean = Get(row.mean);
+  out->variance = Get(row.variance);
+  out->mean_square = Get(row.mean_square);
+  out->rms = Get(row.rms);
+  out->rstd = Get(row.rstd);
 
   // "Far enough" keeps rows out whose path hangs on the rounding of the kernels' own statistics.
   constexpr double kSlack = 1.0 + 0x1p-20;
@@ -195,7 +132,8 @@ void Oracle::Numbers::Statistics(const OracleRow& in, OracleResult* out) {
 }
 
 // The result for element i of a row that is finite, or has infinities where RMSNorm makes all else zero.
-void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e) {
+template <class Number>
+void BasicOracle<Number>::Numbers::Element(const OracleRow& in, const OracleResult& result, int64_t i, Expected* e) {
   const bool layer_norm = IsLayerNorm(in.op);
   const float x = result.row[static_cast<size_t>(i)];
   const float gamma = in.gamma == nullptr ? 1.0f : in.gamma[i];
@@ -215,23 +153,26 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
 
   // The normalized value, with the range that norm_dtype's rounding may give.
   if (t_is_zero) {
-    mpfr_set_zero(t, 1);
-  } else if (layer_norm) {
-    mpfr_set_d(operand, static_cast<double>(x), MPFR_RNDN);
-    mpfr_sub(t, operand, element_mean, MPFR_RNDN);
-    mpfr_mul(t, t, element_rstd, MPFR_RNDN);
+    t.Set(0.0);
   } else {
-    mpfr_set_d(operand, static_cast<double>(x), MPFR_RNDN);
-    mpfr_mul(t, element_rstd, operand, MPFR_RNDN);
+    t.Set(static_cast<double>(x));
+    if (layer_norm) t.Subtract(t, element_mean);
+    t.Multiply(t, element_rstd);
   }
-  const double t_hi = mpfr_get_d(t, MPFR_RNDN);
+  const double t_hi = t.Nearest();
   const double t_margin = result.t_bound * Ulp32(std::max(std::fabs(t_hi), layer_norm ? 1.0 : 0.0));
 
-  if (std::isinf(g) || std::isinf(beta) || std::isinf(after)) {
+  // What norm_dtype may make of it.
+  const bool t_is_rounded = in.norm_dtype != ADDNORM_F32;
+  const Range t_range = t_is_rounded ? RoundedRange(t_hi - t_margin, t_hi + t_margin, in.norm_dtype)
+                                     : Range{t_hi - t_margin, t_hi + t_margin, false};
+
+  if (std::isinf(g) || std::isinf(beta)) {
     // IEEE arithmetic from here: what is finite has no influence, but the sign of t has.
-    if (std::isinf(g) && t_is_zero) {
+    const bool rounds_to_zero = t_is_rounded && t_range.low == 0.0 && t_range.high == 0.0;
+    if (std::isinf(g) && (t_is_zero || rounds_to_zero)) {
       e->nan = true;
-    } else if (std::isinf(g) && std::fabs(t_hi) <= t_margin) {
+    } else if (std::isinf(g) && t_range.low <= 0.0 && t_range.high >= 0.0) {
       e->any_infinity = true;
     } else {
       const double product = std::isinf(g) ? (t_hi < 0 ? -g : g) : 0.0;
@@ -248,20 +189,19 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
   if (t_is_zero) floor_magnitude = 0.0;  // exactly beta
 
   Expected norm;
-  if (in.norm_dtype == ADDNORM_F32) {
-    AffineInto(g, beta, t, n);
+  if (!t_is_rounded) {
+    AffineInto(g, beta, t, &n);
     norm.value = norm.other = Get(n);
   } else {
-    const Range r = RoundedRange(t_hi - t_margin, t_hi + t_margin, in.norm_dtype);
-    mpfr_set_d(t, r.low, MPFR_RNDN);
-    AffineInto(g, beta, t, n);
+    t.Set(t_range.low);
+    AffineInto(g, beta, t, &n);
     norm.value = Get(n);
-    mpfr_set_d(t, r.high, MPFR_RNDN);
-    AffineInto(g, beta, t, n);
+    t.Set(t_range.high);
+    AffineInto(g, beta, t, &n);
     norm.other = Get(n);
-    norm.anything_between = r.more;
+    norm.anything_between = t_range.more;
     if (!t_is_zero) {
-      floor_magnitude = std::max({floor_magnitude, std::fabs(g * r.low), std::fabs(g * r.high)});
+      floor_magnitude = std::max({floor_magnitude, std::fabs(g * t_range.low), std::fabs(g * t_range.high)});
     }
   }
   const double low = std::min(norm.value.hi, norm.other.hi);
@@ -288,12 +228,19 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
     if (high + n_margin <= -kF32Overflow) n_high = -kInfinity;
     e->anything_between = norm.anything_between;
   }
+  if (std::isinf(after)) {  // NaN where n overflows the other way
+    const bool low_is_nan = n_low == -after, high_is_nan = n_high == -after;
+    e->nan = low_is_nan && high_is_nan;
+    e->nan_allowed = low_is_nan || high_is_nan;
+    e->value.hi = e->other.hi = after;
+    return;
+  }
   const bool unrounded = in.norm_out_dtype == ADDNORM_F32 && n_low == low && n_high == high;
   const auto finish = [&](double rounded, const Exact& exact) {
     if (std::isinf(rounded)) return Exact{rounded, 0.0};
-    mpfr_set_d(y, unrounded ? exact.hi : rounded, MPFR_RNDN);
-    if (unrounded) mpfr_add_d(y, y, exact.lo, MPFR_RNDN);
-    mpfr_add_d(y, y, after, MPFR_RNDN);
+    y.Set(unrounded ? exact.hi : rounded);
+    if (unrounded) y.Add(y, exact.lo);
+    y.Add(y, after);
     return Get(y);
   };
   const bool swapped = norm.value.hi > norm.other.hi;
@@ -305,10 +252,13 @@ void Oracle::Numbers::Element(const OracleRow& in, const OracleResult& result, i
   }
 }
 
-Oracle::Oracle() : n_(new Numbers) {}
-Oracle::~Oracle() = default;
+template <class Number>
+BasicOracle<Number>::BasicOracle() : n_(new Numbers) {}
+template <class Number>
+BasicOracle<Number>::~BasicOracle() = default;
 
-const OracleResult& Oracle::Compute(const OracleRow& in) {
+template <class Number>
+const OracleResult& BasicOracle<Number>::Compute(const OracleRow& in) {
   OracleResult& out = result_;
   const size_t cols = static_cast<size_t>(in.cols);
   std::vector<float> row = std::move(out.row);
@@ -350,5 +300,8 @@ const OracleResult& Oracle::Compute(const OracleRow& in) {
   out.y = std::move(y);
   return out;
 }
+
+template class BasicOracle<MpfrNumber>;
+template class BasicOracle<LongDoubleNumber>;
 
 }  // namespace addnorm_test
