@@ -1,6 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-// No byte outside the operands is read or written: every operand lies against a page that cannot be accessed, first
-// with its end, then with its start, for every op case on every target, at all lengths around the vectors'.
+// No byte outside the operands is read or written: every operand, and every row of each, lies against a page that
+// cannot be accessed, first with its end, then with its start, for every op case on every target, at all lengths around
+// the vectors'.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,30 +25,40 @@
 namespace addnorm_test {
 namespace {
 
-// Accessible memory between two pages that are not.
-class GuardedBuffer {
+constexpr int64_t kMaxRows = 9;  // more than are worked on together
+constexpr int64_t kMaxCols = 129;
+constexpr unsigned char kUntouched = 0xa5;
+constexpr size_t kMargin = 128;  // bytes next to an operand that are checked
+
+// Areas of memory at equal distances, each between two pages that cannot be accessed.
+class GuardedAreas {
  public:
-  explicit GuardedBuffer(size_t capacity) {
+  GuardedAreas(size_t areas, size_t capacity) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     size_ = (capacity + page - 1) / page * page;
-    mapped_ = size_ + 2 * page;
+    distance_ = size_ + page;
+    mapped_ = areas * distance_ + page;
     void* map = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED || mprotect(static_cast<unsigned char*>(map) + page, size_, PROT_READ | PROT_WRITE) != 0) {
+    bool good = map != MAP_FAILED;
+    map_ = static_cast<unsigned char*>(map);
+    begin_ = map_ + page;
+    for (size_t i = 0; good && i < areas; ++i) good = mprotect(begin(i), size_, PROT_READ | PROT_WRITE) == 0;
+    if (!good) {
       std::perror("mmap");
       std::abort();
     }
-    map_ = static_cast<unsigned char*>(map);
-    begin_ = map_ + page;
   }
-  ~GuardedBuffer() { munmap(map_, mapped_); }
-  GuardedBuffer(const GuardedBuffer&) = delete;
-  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+  ~GuardedAreas() { munmap(map_, mapped_); }
+  GuardedAreas(const GuardedAreas&) = delete;
+  GuardedAreas& operator=(const GuardedAreas&) = delete;
 
-  unsigned char* begin() const { return begin_; }
-  unsigned char* end() const { return begin_ + size_; }
+  unsigned char* begin(size_t area) const { return begin_ + area * distance_; }
+  unsigned char* end(size_t area) const { return begin(area) + size_; }
+  size_t distance() const { return distance_; }
 
  private:
   size_t size_;
+  size_t distance_;
   size_t mapped_;
   unsigned char* map_;
   unsigned char* begin_;
@@ -65,35 +76,36 @@ void ReportFault(int signal_number) {
   raise(signal_number);
 }
 
-constexpr int64_t kMaxRows = 9;  // more than are worked on together
-constexpr int64_t kMaxCols = 129;
-constexpr unsigned char kUntouched = 0xa5;
-constexpr size_t kMargin = 128;  // bytes next to an operand that are checked
-
-// One for each operand of a call, in the order of its fields.
-GuardedBuffer& BufferOf(size_t operand) {
-  static std::deque<GuardedBuffer>* buffers = new std::deque<GuardedBuffer>;
-  while (buffers->size() <= operand) buffers->emplace_back(static_cast<size_t>(kMaxRows * (kMaxCols + 1)) * 8);
-  return (*buffers)[operand];
+// For each operand of a call, in the order of its fields. The first area has room for all rows.
+GuardedAreas& AreasOf(size_t operand) {
+  static std::deque<GuardedAreas>* areas = new std::deque<GuardedAreas>;
+  while (areas->size() <= operand) areas->emplace_back(kMaxRows, static_cast<size_t>(kMaxRows * kMaxCols) * 8 + 512);
+  return (*areas)[operand];
 }
 
-// How an operand lies in its buffer: its end at the guard page, or its start so many elements behind one.
+// How an operand lies in its area: its end at the guard page, or its start so many elements behind one.
 constexpr int64_t kAtEnd = -1;
 
+enum class Rows { kPacked, kApart };  // all in one area, or each in its own
+
+// What is placed in one area.
 struct Placed {
   unsigned char* begin;
   unsigned char* end;
   unsigned char* margin_begin;
   unsigned char* margin_end;
+
+  size_t size() const { return static_cast<size_t>(end - begin); }
 };
 
-Placed Place(const GuardedBuffer& buffer, size_t size, size_t element_size, int64_t position) {
+Placed Place(const GuardedAreas& areas, size_t area, size_t size, size_t element_size, int64_t position) {
+  unsigned char *first = areas.begin(area), *last = areas.end(area);
   Placed placed;
-  placed.begin =
-      position == kAtEnd ? buffer.end() - size : buffer.begin() + static_cast<size_t>(position) * element_size;
+  placed.begin = position == kAtEnd ? last - size : first + static_cast<size_t>(position) * element_size;
   placed.end = placed.begin + size;
-  placed.margin_begin = placed.begin - std::min(kMargin, static_cast<size_t>(placed.begin - buffer.begin()));
-  placed.margin_end = placed.end + std::min(kMargin, static_cast<size_t>(buffer.end() - placed.end));
+  placed.margin_begin = placed.begin - std::min(kMargin, static_cast<size_t>(placed.begin - first));
+  placed.margin_end = placed.end + std::min(kMargin, static_cast<size_t>(last - placed.end));
+  std::memset(placed.margin_begin, kUntouched, static_cast<size_t>(placed.margin_end - placed.margin_begin));
   return placed;
 }
 
@@ -101,40 +113,49 @@ bool Untouched(const unsigned char* begin, const unsigned char* end) {
   return std::all_of(begin, end, [](unsigned char c) { return c == kUntouched; });
 }
 
-size_t BytesOf(const OperandField& field, const addnorm_output& operand, int64_t rows, int64_t cols) {
-  const int64_t elements = field.shape == Shape::kVector ? cols : field.shape == Shape::kColumn ? rows : rows * cols;
-  return static_cast<size_t>(elements) * DtypeSize(operand.dtype);
-}
+// One operand of a call, moved to guarded memory.
+struct Moved {
+  const OperandField* field;
+  const unsigned char* own;  // where it was, packed
+  std::vector<Placed> parts;
+};
 
 // Makes the call of `problem`, whose rows are packed and which has run, again in guarded memory.
-void CheckGuarded(const std::string& target, const Problem& problem, int64_t position) {
+void CheckGuarded(const std::string& target, const Problem& problem, int64_t position, Rows layout) {
   Args args = problem.MakeArgs();
-  const std::vector<OperandField>& fields = args.op().operands;
-  std::vector<Placed> placed(fields.size());
-  std::vector<addnorm_output> own(fields.size());
-  for (size_t i = 0; i < fields.size(); ++i) {
-    own[i] = args.Get(fields[i]);
-    if (own[i].data == nullptr) continue;
-    const size_t size = BytesOf(fields[i], own[i], problem.rows(), problem.cols());
-    placed[i] = Place(BufferOf(i), size, DtypeSize(own[i].dtype), position);
-    std::memset(placed[i].margin_begin, kUntouched, static_cast<size_t>(placed[i].margin_end - placed[i].margin_begin));
-    if (!fields[i].written) std::memcpy(placed[i].begin, own[i].data, size);
-    addnorm_output operand = own[i];
-    operand.data = placed[i].begin;
-    args.Set(fields[i], operand);
+  std::vector<Moved> operands;
+  for (const OperandField& field : args.op().operands) {
+    addnorm_output operand = args.Get(field);
+    if (operand.data == nullptr) continue;
+    const GuardedAreas& areas = AreasOf(operands.size());
+    const size_t element = DtypeSize(operand.dtype);
+    const size_t rows = field.shape == Shape::kVector ? 1 : static_cast<size_t>(problem.rows());
+    const size_t row_bytes = element * (field.shape == Shape::kColumn ? 1 : static_cast<size_t>(problem.cols()));
+    const size_t parts = layout == Rows::kApart ? rows : 1;
+    Moved moved = {&field, static_cast<const unsigned char*>(operand.data), {}};
+    for (size_t i = 0; i < parts; ++i) {
+      moved.parts.push_back(Place(areas, i, rows / parts * row_bytes, element, position));
+      if (!field.written) std::memcpy(moved.parts[i].begin, moved.own + i * row_bytes, moved.parts[i].size());
+    }
+    operand.data = moved.parts[0].begin;
+    if (layout == Rows::kApart && rows > 1) operand.row_stride = static_cast<int64_t>(areas.distance() / element);
+    args.Set(field, operand);
+    operands.push_back(moved);
   }
-  std::snprintf(current_case, sizeof(current_case), "%s on %s, %s, rows %d, cols %d, position %d",
+  std::snprintf(current_case, sizeof(current_case), "%s on %s, %s, rows %d%s, cols %d, position %d",
                 problem.op_case().name.c_str(), target.c_str(), problem.options().name.c_str(),
-                static_cast<int>(problem.rows()), static_cast<int>(problem.cols()), static_cast<int>(position));
+                static_cast<int>(problem.rows()), layout == Rows::kApart ? " apart" : "",
+                static_cast<int>(problem.cols()), static_cast<int>(position));
   const addnorm_status status = args.Call();
   ASSERT_EQ(status, ADDNORM_OK) << addnorm_status_text(status) << "\n" << current_case;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (own[i].data == nullptr) continue;
-    // The problem's own call wrote the same to its own memory.
-    EXPECT_EQ(std::memcmp(placed[i].begin, own[i].data, static_cast<size_t>(placed[i].end - placed[i].begin)), 0)
-        << fields[i].name << " differs: " << current_case;
-    EXPECT_TRUE(Untouched(placed[i].margin_begin, placed[i].begin)) << "before " << fields[i].name << current_case;
-    EXPECT_TRUE(Untouched(placed[i].end, placed[i].margin_end)) << "after " << fields[i].name << current_case;
+  for (const Moved& moved : operands) {
+    const unsigned char* own = moved.own;  // the problem's own call wrote the same there
+    for (const Placed& part : moved.parts) {
+      EXPECT_EQ(std::memcmp(part.begin, own, part.size()), 0) << moved.field->name << " differs: " << current_case;
+      EXPECT_TRUE(Untouched(part.margin_begin, part.begin)) << "before " << moved.field->name << current_case;
+      EXPECT_TRUE(Untouched(part.end, part.margin_end)) << "after " << moved.field->name << current_case;
+      own += part.size();
+    }
   }
 }
 
@@ -167,7 +188,7 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
 
   // Runs on every target, with every choice of operands.
   void CheckAll(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
-                const std::vector<int64_t>& positions) {
+                const std::vector<int64_t>& positions, Rows layout = Rows::kPacked) {
     for (const std::string& name : SupportedTargets()) {
       ScopedTarget target(name);
       for (const Options& options : GuardedOptions()) {
@@ -176,7 +197,7 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
             Problem problem(*GetParam(), options, r, c);
             problem.FillByKind(static_cast<uint64_t>(c), static_cast<int>(c));  // hard rows too
             ASSERT_EQ(problem.Run(), ADDNORM_OK);
-            for (int64_t position : positions) CheckGuarded(name, problem, position);
+            for (int64_t position : positions) CheckGuarded(name, problem, position, layout);
             CountChecks(name, static_cast<int64_t>(positions.size()));
             if (HasFailure()) return;
           }
@@ -194,7 +215,15 @@ TEST_P(GuardPageTest, NothingOutsideTheOperandsIsAccessedAtAnyLength) {
   std::vector<int64_t> cols;
   for (int64_t c = 1; c <= 35; ++c) cols.push_back(c);
   for (int64_t c : {48, 63, 64, 65, 66, 67, 79, 80, 81, 127, 128, 129}) cols.push_back(c);
-  CheckAll({1, 3}, cols, {kAtEnd, 0});
+  CheckAll({1, 3}, cols, {kAtEnd, 0, 1});
+}
+
+// Each row of each operand between guard pages of its own.
+TEST_P(GuardPageTest, NothingBetweenRowsIsAccessedAtAnyLength) {
+  std::vector<int64_t> cols;
+  for (int64_t c = 1; c <= 33; ++c) cols.push_back(c);
+  CheckAll({9}, cols, {kAtEnd, 0}, Rows::kApart);
+  CheckAll({4}, {63, 64, 65, 67, 128, 129}, {kAtEnd, 0}, Rows::kApart);
 }
 
 TEST_P(GuardPageTest, NothingOutsideTheOperandsIsAccessedWithManyRows) {
