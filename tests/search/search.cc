@@ -1,181 +1,61 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// addnorm_search [CALLS [SEED]]: looks for the f32 rows with the largest errors, through the public API, by hill
-// climbing from rows of every kind. A fast measure in pairs of f64 guides it; what is reported is the MPFR oracle's.
-// Prints the largest error of each norm and path, for docs/NUMERICS.md, and fails if one exceeds its bound.
+// addnorm_search [ELEMENTS [SEED [FILE]]]: looks for the rows with the largest errors, through the public API, by hill
+// climbing from rows of every kind, over so many elements of each operation with storage in f32, bf16 and f16. A fast
+// measure in long double guides it; what is reported is the MPFR oracle's. Prints the largest errors, for
+// docs/NUMERICS.md, and fails if one exceeds its bound. FILE gets the rows that they belong to, for worst_rows_test.cc.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "addnorm/addnorm.h"
-#include "support/bounds.h"
+#include "measure.h"
+#include "row.h"
+#include "support/boundaries.h"
 #include "support/dtype.h"
 #include "support/inputs.h"
 #include "support/ops.h"
-#include "support/oracle.h"
-#include "support/ulp.h"
 
 namespace addnorm_test {
 namespace {
 
-constexpr std::array<addnorm_op, 4> kOps = {ADDNORM_OP_RMS_NORM, ADDNORM_OP_LAYER_NORM, ADDNORM_OP_RMS_NORM_ADD,
-                                            ADDNORM_OP_LAYER_NORM_ADD};
-constexpr std::array<const char*, 4> kOpNames = {"rms_norm", "layer_norm", "rms_norm_add", "layer_norm_add"};
+constexpr addnorm_dtype kDtypes[] = {ADDNORM_F32, ADDNORM_BF16, ADDNORM_F16};
 
-// One row and all that its result depends on.
-struct Input {
-  addnorm_op op = 0;
-  std::vector<float> x, gamma, beta, residual;  // gamma and beta may be empty
-  double epsilon = 0.0;
-  float residual_scale = 1.0f;
-  const char* kind = "";
-  bool made = false;  // to be bad, not one of the test data's kinds
-
-  int64_t cols() const { return static_cast<int64_t>(x.size()); }
-};
-
-addnorm_input In(const std::vector<float>& values) {
-  return {values.empty() ? nullptr : values.data(), 0, ADDNORM_F32, 0};
-}
-
-// Runs the operation; y has room for the row.
-void Run(const Input& in, std::vector<float>* y) {
-  const addnorm_output out = {y->data(), 0, ADDNORM_F32, 0};
-  addnorm_status status;
-  if (AddsAfter(in.op)) {
-    addnorm_norm_add_args args = ADDNORM_NORM_ADD_ARGS_INIT;
-    args.rows = 1;
-    args.cols = in.cols();
-    args.x = In(in.x);
-    args.residual = In(in.residual);
-    args.y = out;
-    args.epsilon = in.epsilon;
-    args.gamma = In(in.gamma);
-    args.beta = In(in.beta);
-    args.residual_scale = in.residual_scale;
-    status = IsLayerNorm(in.op) ? addnorm_layer_norm_add(&args) : addnorm_rms_norm_add(&args);
-  } else {
-    addnorm_norm_args args = ADDNORM_NORM_ARGS_INIT;
-    args.rows = 1;
-    args.cols = in.cols();
-    args.x = In(in.x);
-    args.y = out;
-    args.epsilon = in.epsilon;
-    args.gamma = In(in.gamma);
-    args.beta = In(in.beta);
-    status = IsLayerNorm(in.op) ? addnorm_layer_norm(&args) : addnorm_rms_norm(&args);
-  }
-  if (status != ADDNORM_OK) {
-    std::fprintf(stderr, "%s\n", addnorm_status_text(status));
-    std::abort();
-  }
-}
-
-// ---- The fast measure.
-
-// hi + lo, accurate to about 2^-100.
-struct Pair {
-  double hi = 0.0, lo = 0.0;
-
-  void Add(double v) {  // Knuth's TwoSum
-    const double sum = hi + v;
-    const double part = sum - hi;
-    lo += (hi - (sum - part)) + (v - part);
-    hi = sum;
-  }
-  void AddSquare(double v) {
-    const double square = v * v;
-    Add(square);
-    lo += std::fma(v, v, -square);
-  }
-  double Value() const { return hi + lo; }
-};
-
-struct Measure {
-  double error = 0.0;  // of the worst element, in ULP32(M)
-  size_t at = 0;
-  bool wide = false;
-  double mean = 0.0, inverse = 0.0;
-};
-
-Measure Measured(const Input& in, const std::vector<float>& y) {
-  const double n = static_cast<double>(in.cols());
-  const bool layer_norm = IsLayerNorm(in.op);
-  Pair sum;
-  if (layer_norm) {
-    for (const float v : in.x) sum.Add(static_cast<double>(v));
-  }
-  const double mean = sum.Value() / n;
-  // What is left of the mean: sum - mean * n, exactly up to the last rounding.
-  const double product = mean * n;
-  const double mean_low = ((sum.hi - product) - std::fma(mean, n, -product) + sum.lo) / n;
-  Pair squares;
-  for (const float v : in.x) squares.AddSquare((static_cast<double>(v) - mean) - mean_low);
-  const double spread = squares.Value();
-  const double denominator = spread / n + in.epsilon;
-  const double inverse = denominator == 0.0 ? 0.0 : 1.0 / std::sqrt(denominator);
-  Measure m;
-  m.mean = mean;
-  m.inverse = inverse;
-  m.wide = denominator != 0.0 && (!(inverse >= 0x1p-126 && inverse < 0x1p127) || (layer_norm && spread >= 0x1p252));
-  for (size_t i = 0; i < in.x.size(); ++i) {
-    const double g = in.gamma.empty() ? 1.0 : static_cast<double>(in.gamma[i]);
-    const double beta = in.beta.empty() ? 0.0 : static_cast<double>(in.beta[i]);
-    const double t = ((static_cast<double>(in.x[i]) - mean) - mean_low) * inverse;
-    double exact = std::fma(t, g, beta);
-    double magnitude = std::max(std::fabs(exact), 0x1p-126 * std::fabs(g));
-    if (layer_norm || !in.beta.empty()) {
-      magnitude = std::max({magnitude, std::fabs(g * t), std::fabs(g), std::fabs(beta)});
-    }
-    if (AddsAfter(in.op)) {
-      const double after = static_cast<double>(in.residual_scale) * static_cast<double>(in.residual[i]);
-      exact += after;
-      magnitude = std::max({magnitude, std::fabs(after), std::fabs(exact)});
-    }
-    // What may overflow is left to the oracle's tests.
-    const double error = std::isfinite(y[i])          ? std::fabs(static_cast<double>(y[i]) - exact) / Ulp32(magnitude)
-                         : std::fabs(exact) < 0x1p127 ? HUGE_VAL
-                                                      : 0.0;
-    if (error > m.error) m.error = error, m.at = i;
-  }
-  return m;
-}
-
-// The measure that counts.
-double ExactError(const Input& in, const std::vector<float>& y, size_t at, double* bound) {
-  static Oracle oracle;
-  OracleRow row;
-  row.op = in.op;
-  row.cols = in.cols();
-  row.x = in.x.data();
-  row.residual = in.residual.empty() ? nullptr : in.residual.data();
-  row.gamma = in.gamma.empty() ? nullptr : in.gamma.data();
-  row.beta = in.beta.empty() ? nullptr : in.beta.data();
-  row.epsilon = in.epsilon;
-  row.residual_scale = in.residual_scale;
-  const OracleResult& result = oracle.Compute(row);
-  *bound = result.bound;
-  return ErrorUlp(static_cast<double>(y[at]), ADDNORM_F32, result.y[at]);
-}
-
-// ---- Rows to start from, and small changes.
-
-float Scale(float v, int exponent) { return std::ldexp(v, exponent); }
+// ---- Random numbers: bits, as nearly all of the time goes into them.
 
 // A random f32 of this exponent. Half of them are close to a power of two, where a rounding costs most.
 float Random(Rng& rng, int exponent) {
-  const uint64_t bits = rng.Next() >> (rng.Below(2) == 0 ? rng.Below(24) : 0);
-  const float v = Scale(static_cast<float>(0x800000 + (bits & 0x7fffff)), exponent - 23);
-  return rng.Below(8) == 0 ? Scale(0x1.fffffep0f - (v - Scale(1.0f, exponent)) * 0x1p-12f, exponent) : v;
+  const uint64_t random = rng.Next();
+  uint32_t fraction = static_cast<uint32_t>(random) & 0x7fffffu;
+  if (random >> 63 != 0) fraction >>= (random >> 32) % 24;
+  if ((random >> 48) % 8 == 0) fraction = 0x7fffffu - (fraction >> 12);
+  const uint32_t field = static_cast<uint32_t>(std::clamp(exponent, -126, 127) + 127);
+  return F32OfBits(field << 23 | fraction);
 }
+
+float Scale(float v, int exponent) { return std::ldexp(v, exponent); }
+
+float Step(Rng& rng, float v) {
+  return F32OfBits(BitsOf(v) + (rng.Next() & 1 ? 1u : ~0u) * static_cast<uint32_t>(1 + rng.Below(4)));
+}
+
+// The midpoint of two neighbours of the dtype, near `v`; `v` itself for f32.
+double NearestTie(double v, addnorm_dtype dtype) {
+  if (dtype == ADDNORM_F32 || v == 0.0) return v;
+  const int kept = 52 - (dtype == ADDNORM_F16 ? 10 : 7);
+  return F64OfBits((BitsOf(v) >> kept << kept) + (uint64_t{1} << (kept - 1)));
+}
+
+// ---- Rows to start from.
 
 // Rows whose sums of four squares (RMSNorm) lose nearly half an ULP in each of their three roundings, all the same way:
 // 1 + 2^-12 squares to a tie, and 2^-12 squares to half an ULP of 1. Every fourth vector is free.
 std::vector<float> SameWaySquares(Rng& rng) {
-  const uint64_t blocks = 1 + rng.Below(8);
+  const uint64_t blocks = 1 + rng.Below(4);
   const float away = (rng.Below(2) != 0 ? 1.0f : -1.0f) * Scale(static_cast<float>(1 + rng.Below(16)), -23);
   std::vector<float> x(64 * blocks + rng.Below(6));
   for (size_t i = 0; i < x.size(); ++i) {
@@ -187,41 +67,72 @@ std::vector<float> SameWaySquares(Rng& rng) {
   return x;
 }
 
-Input Start(addnorm_op op, Rng& rng) {
-  Input in;
-  in.op = op;
-  static constexpr int64_t kCols[] = {1, 2, 3, 4, 8, 16, 17, 33, 48, 64, 65, 72, 100, 128, 257, 768};
-  int64_t cols = kCols[rng.Below(sizeof(kCols) / sizeof(kCols[0]))];
-  const uint64_t rare = rng.Below(2048);
-  if (rare < 32) cols = rare == 0 ? 65537 : 4096;
-  const uint64_t kind = rng.Below(kDataKinds + 6);
-  if (rng.Below(2) != 0) in.epsilon = Scale(Random(rng, 0), -static_cast<int>(rng.Below(40)));
-  if (kind < kDataKinds) {
-    in.kind = DataKindName(static_cast<DataKind>(kind));
-    in.x = MakeRow(static_cast<DataKind>(kind), ADDNORM_F32, cols, rng.Next());
-  } else if (kind < kDataKinds + 3 && !IsLayerNorm(op)) {
-    in.made = true;
-    in.kind = "same_way_squares";
-    in.x = SameWaySquares(rng);
-    cols = in.cols();
-    in.epsilon = std::ldexp(1.0, -20 - static_cast<int>(rng.Below(8)));
-  } else {  // few elements matter to the statistic, the others are free
-    in.made = true;
-    in.kind = "few_large";
-    in.x.resize(static_cast<size_t>(cols));
-    const int apart = static_cast<int>(rng.Below(16));
-    for (float& v : in.x) v = Random(rng, rng.Below(4) == 0 ? 0 : -apart);
-  }
-  if (rng.Below(4) != 0) in.gamma = MakeGamma(VectorKind::kUsual, ADDNORM_F32, cols, rng.Next());
-  if (rng.Below(2) != 0) in.beta = MakeBeta(VectorKind::kUsual, ADDNORM_F32, cols, rng.Next());
-  for (float& b : in.beta) b = Scale(b, -static_cast<int>(rng.Below(26)));
-  if (AddsAfter(op)) in.residual = MakeBeta(VectorKind::kUsual, ADDNORM_F32, cols, rng.Next());
-  return in;
+void Fill(const std::vector<float>& values, Elements* to) {
+  to->Resize(values.size());
+  for (size_t i = 0; i < values.size(); ++i) to->Set(i, values[i]);
 }
 
-float Step(Rng& rng, float v) {
-  return F32OfBits(BitsOf(v) + (rng.Next() & 1 ? 1u : ~0u) * static_cast<uint32_t>(1 + rng.Below(4)));
+// x, epsilon and the kind.
+void StartX(Row* row, Rng& rng) {
+  static constexpr size_t kCols[] = {1, 2, 3, 4, 8, 16, 17, 33, 48, 64, 65, 72, 100, 128, 257};
+  const addnorm_dtype dtype = row->dtype();
+  size_t cols = kCols[rng.Below(sizeof(kCols) / sizeof(kCols[0]))];
+  const uint64_t rare = rng.Below(4096);
+  if (rare < 16) cols = rare == 0 ? 65537 : 1000;
+  if (rng.Below(2) != 0) row->epsilon = static_cast<double>(Random(rng, -static_cast<int>(rng.Below(40))));
+  std::vector<float> x(cols);
+  const uint64_t kind = rng.Below(kDataKinds + 8);
+  if (kind < kDataKinds) {
+    row->kind = DataKindName(static_cast<DataKind>(kind));
+    x = MakeRow(static_cast<DataKind>(kind), dtype, static_cast<int64_t>(cols), rng.Next());
+  } else if (kind < kDataKinds + 2 && dtype != ADDNORM_F16) {
+    const Boundary& boundary = kBoundaries[rng.Below(sizeof(kBoundaries) / sizeof(kBoundaries[0]))];
+    row->made = true;
+    row->kind = boundary.what;
+    row->epsilon = boundary.epsilon;
+    if (rng.Below(2) != 0) x.resize(static_cast<size_t>(boundary.cols));
+    const int64_t ulps = static_cast<int64_t>(rng.Below(3)) - 1;
+    for (size_t i = 0; i < x.size(); ++i) x[i] = BoundaryElement(boundary, ulps, static_cast<int64_t>(i));
+  } else if (kind < kDataKinds + 5 && !IsLayerNorm(row->op())) {
+    row->made = true;
+    row->kind = "same_way_squares";
+    x = SameWaySquares(rng);
+    row->epsilon = std::ldexp(1.0, -20 - static_cast<int>(rng.Below(8)));
+  } else {  // few elements matter to the statistic, the others are free
+    row->made = true;
+    row->kind = "few_large";
+    const int apart = static_cast<int>(rng.Below(16));
+    for (float& v : x) v = Random(rng, rng.Below(4) == 0 ? 0 : -apart);
+  }
+  Fill(x, &row->x);
 }
+
+Row Start(const OpCase& op_case, Rng& rng) {
+  Row row;
+  row.op_case = &op_case;
+  row.x = row.residual = Elements(op_case.dtypes.x);
+  StartX(&row, rng);
+  const addnorm_op op = row.op();
+  const int64_t cols = static_cast<int64_t>(row.cols());
+  if (IsNorm(op) && rng.Below(4) != 0) Fill(MakeGamma(VectorKind::kUsual, ADDNORM_F32, cols, rng.Next()), &row.gamma);
+  if (IsNorm(op) && rng.Below(2) != 0) {
+    Fill(MakeBeta(VectorKind::kUsual, ADDNORM_F32, cols, rng.Next()), &row.beta);
+    for (size_t i = 0; i < row.cols(); ++i) row.beta.Set(i, Scale(row.beta[i], -static_cast<int>(rng.Below(26))));
+  }
+  if (AddsAfter(op)) Fill(MakeBeta(VectorKind::kUsual, op_case.dtypes.x, cols, rng.Next()), &row.residual);
+  if (AddsBefore(op)) {  // the sum is about the row that was made
+    row.residual.Resize(row.cols());
+    const bool none = rng.Below(2) != 0;
+    for (size_t i = 0; i < row.cols(); ++i) {
+      const float whole = row.x[i];
+      if (!none) row.residual.Set(i, whole * Random(rng, -1));
+      row.x.Set(i, whole - row.residual[i]);
+    }
+  }
+  return row;
+}
+
+// ---- Small changes.
 
 float Changed(Rng& rng, float v) {
   const int exponent = v == 0.0f ? 0 : std::ilogb(v);
@@ -237,91 +148,139 @@ float Changed(Rng& rng, float v) {
   }
 }
 
+// The same for an element as it is stored.
+void ChangeElement(Rng& rng, Elements* elements, size_t i) {
+  const uint64_t steps = 1 + rng.Below(4);
+  if (elements->dtype() != ADDNORM_F32 && rng.Below(2) != 0) {
+    elements->SetBits(i, elements->Bits(i) + (rng.Next() & 1 ? 1u : ~0u) * static_cast<uint32_t>(steps));
+  } else {
+    elements->Set(i, Changed(rng, (*elements)[i]));
+  }
+}
+
 // Changes one thing that the row's statistics depend on, or something of single elements: all but the worst are drawn
 // anew, each a further try at the same cost.
-void Change(Rng& rng, const Measure& m, Input* in) {
-  const size_t cols = in->x.size();
-  const size_t worst = m.at;
+void Change(Rng& rng, const Measure& m, Row* row) {
+  const size_t cols = row->cols(), worst = m.at;
   const uint64_t what = rng.Below(8);
   if (what < 3) {
-    float& v = in->x[rng.Below(cols)];
-    v = Changed(rng, v);
+    ChangeElement(rng, &row->x, rng.Below(cols));
   } else if (what == 3) {
-    in->x[rng.Below(cols)] = in->x[rng.Below(cols)];
-  } else if (what == 4 && in->epsilon != 0.0) {
-    in->epsilon *= 1.0 + std::ldexp(static_cast<double>(rng.Normal()), -21 - static_cast<int>(rng.Below(40)));
-    in->epsilon = std::fabs(in->epsilon);
+    row->x.SetBits(rng.Below(cols), row->x.Bits(rng.Below(cols)));
+  } else if (what == 4 && row->epsilon != 0.0) {
+    row->epsilon *= 1.0 + std::ldexp(static_cast<double>(rng.Normal()), -21 - static_cast<int>(rng.Below(40)));
+    row->epsilon = std::fabs(row->epsilon);
   } else if (what == 5) {
-    for (float* v :
-         {&in->x[worst], in->gamma.empty() ? nullptr : &in->gamma[worst], in->beta.empty() ? nullptr : &in->beta[worst],
-          in->residual.empty() ? nullptr : &in->residual[worst]}) {
-      if (v != nullptr && rng.Below(2) != 0) *v = Step(rng, *v);
+    ChangeElement(rng, &row->x, worst);
+    for (Elements* e : {&row->gamma, &row->beta}) {
+      if (!e->empty() && rng.Below(2) != 0) e->Set(worst, Step(rng, (*e)[worst]));
     }
+    if (!row->residual.empty() && rng.Below(2) != 0) ChangeElement(rng, &row->residual, worst);
   }
+  if (!IsNorm(row->op())) return;
+  const bool adds_after = AddsAfter(row->op());
   for (size_t i = 0; i < cols; ++i) {
     if (i == worst) continue;
-    if (!in->gamma.empty()) {
-      in->gamma[i] = Random(rng, 0);
-      const double t = std::fabs((static_cast<double>(in->x[i]) - m.mean) * m.inverse);
-      // A product near a power of two, where the last rounding may cost most.
-      if (t > 0x1p-100 && t < 0x1p100 && rng.Below(2) != 0) in->gamma[i] = Step(rng, static_cast<float>(1.0 / t));
+    const uint64_t random = rng.Next();
+    if (!row->beta.empty() && random % 2 != 0) row->beta.Set(i, Random(rng, -static_cast<int>((random >> 32) % 30)));
+    if (adds_after) row->residual.Set(i, Random(rng, 2 - static_cast<int>((random >> 40) % 20)));
+    if (row->gamma.empty()) continue;
+    float g = Random(rng, 0);
+    const double t = (static_cast<double>(SummedElement(*row, i)) - m.mean) * m.inverse;
+    if (std::fabs(t) > 0x1p-100 && std::fabs(t) < 0x1p100 && (random & 4) != 0) {
+      // A result near a tie of y's dtype, or a product near a power of two, where the last rounding may cost most.
+      const double terms = (row->beta.empty() ? 0.0 : static_cast<double>(row->beta[i])) +
+                           (adds_after ? static_cast<double>(row->residual[i]) : 0.0);
+      const double goal = row->dtype() == ADDNORM_F32
+                              ? std::copysign(1.0, t)
+                              : NearestTie(t * static_cast<double>(g) + terms, row->dtype()) - terms;
+      g = Step(rng, static_cast<float>(goal / t));
     }
-    if (!in->beta.empty() && rng.Below(2) != 0) in->beta[i] = Random(rng, -static_cast<int>(rng.Below(30)));
-    if (!in->residual.empty()) in->residual[i] = Random(rng, 2 - static_cast<int>(rng.Below(20)));
+    row->gamma.Set(i, g);
   }
 }
 
-bool Finite(const Input& in) {
-  const auto finite = [](float v) { return std::isfinite(v); };
-  return std::all_of(in.x.begin(), in.x.end(), finite) && std::all_of(in.gamma.begin(), in.gamma.end(), finite) &&
-         std::all_of(in.beta.begin(), in.beta.end(), finite) &&
-         std::all_of(in.residual.begin(), in.residual.end(), finite) && in.epsilon < 0x1p1000;
+bool Finite(const Row& row) {
+  const auto finite = [](const Elements& e) {
+    return std::all_of(e.values().begin(), e.values().end(), [](float v) { return std::isfinite(v); });
+  };
+  return row.epsilon < 0x1p1000 && finite(row.x) && finite(row.gamma) && finite(row.beta) && finite(row.residual);
 }
+
+// ---- The climb.
 
 struct Best {
-  double error = 0.0, bound = 0.0, epsilon = 0.0;
-  const char* kind = "";
-  int64_t cols = 0;
+  ExactMeasure measure = {0.0, 0.0};
+  std::string kind, text;
+  double epsilon = 0.0;
+  size_t cols = 0;
 };
 
-constexpr std::array<const char*, 3> kGroups = {"data of the tests", "made rows", "wide path"};
+constexpr std::array<const char*, 3> kGroups = {"data of the tests", "made rows", "wide path"};  // the last: norms
+using Bests = std::array<Best, kGroups.size()>;
+constexpr size_t kLongestKept = 300;  // of rows whose text is kept
 
-int Search(uint64_t most_calls, uint64_t seed) {
+void Keep(const Row& row, const Result& result, const Measure& m, Bests* bests) {
+  Best& best = (*bests)[m.wide ? 2 : row.made ? 1 : 0];
+  if (m.error <= best.measure.error) return;
+  const ExactMeasure exact = MeasureExactly(row, result, m.at);
+  if (exact.error <= best.measure.error || (row.cols() > kLongestKept && exact.error <= exact.bound)) return;
+  best = {exact, row.kind, RowText(row, m.at), row.epsilon, row.cols()};
+}
+
+Bests Search(const OpCase& op_case, uint64_t elements, uint64_t seed) {
   Rng rng(seed);
-  std::array<std::array<Best, kGroups.size()>, kOps.size()> best;
-  uint64_t calls = 0;
-  for (size_t op = 0; calls < most_calls; op = (op + 1) % kOps.size()) {
-    Input in = Start(kOps[op], rng);
-    std::vector<float> y(in.x.size());
-    Run(in, &y);
-    Measure current = Measured(in, y);
-    for (int without_gain = 0; without_gain < 2000; ++without_gain, ++calls) {
-      Input next = in;
+  Caller caller;
+  Measurer measurer;
+  Result result;
+  Row next;
+  Bests bests;
+  for (uint64_t done = 0; done < elements;) {
+    Row row = Start(op_case, rng);
+    if (!Finite(row)) continue;
+    caller.Run(row, &result);
+    Measure current = measurer.Of(row, result);
+    Keep(row, result, current, &bests);
+    const int patience = row.cols() > 1000 ? 20 : 2000;
+    for (int without_gain = 0; without_gain < patience && done < elements; ++without_gain) {
+      next = row;
       Change(rng, current, &next);
       if (!Finite(next)) continue;
-      Run(next, &y);
-      const Measure m = Measured(next, y);
+      caller.Run(next, &result);
+      done += next.cols();
+      const Measure m = measurer.Of(next, result);
       if (m.wide != current.wide || m.error < current.error) continue;
       if (m.error > current.error + 1e-4) without_gain = 0;
-      in = std::move(next);
+      std::swap(row, next);
       current = m;
     }
-    Best& record = best[op][current.wide ? 2 : in.made ? 1 : 0];
-    if (current.error <= record.error) continue;
-    Run(in, &y);
-    double bound = 0.0;
-    const double error = ExactError(in, y, current.at, &bound);
-    if (error > record.error) record = {error, bound, in.epsilon, in.kind, in.cols()};
+    caller.Run(row, &result);
+    Keep(row, result, current, &bests);
   }
-  std::printf("%llu calls on %s, seed %llu\n", static_cast<unsigned long long>(calls), addnorm_target_name(),
-              static_cast<unsigned long long>(seed));
+  return bests;
+}
+
+int SearchAll(uint64_t elements, uint64_t seed, std::FILE* file) {
+  std::printf("%llu elements of each on %s, seed %llu\n", static_cast<unsigned long long>(elements),
+              addnorm_target_name(), static_cast<unsigned long long>(seed));
   bool broken = false;
-  for (size_t op = 0; op < kOps.size(); ++op) {
-    for (size_t group = 0; group < kGroups.size(); ++group) {
-      const Best& b = best[op][group];
-      broken = broken || b.error > b.bound;
-      std::printf("| %s, %s | %.3f | %.1f | %s, cols %lld, epsilon %.3g |\n", kOpNames[op], kGroups[group], b.error,
-                  b.bound, b.kind, static_cast<long long>(b.cols), b.epsilon);
+  for (const addnorm_dtype dtype : kDtypes) {
+    for (const OpCase& op_case : AllOpCases()) {
+      const addnorm_dtypes& d = op_case.dtypes;
+      const auto is = [dtype](addnorm_dtype other) { return other == dtype || other == 0; };
+      if (d.x != dtype || !is(d.residual) || !is(d.sum) || !is(d.y)) continue;
+      const Bests bests = Search(op_case, elements, seed);
+      for (size_t group = 0; group < kGroups.size(); ++group) {
+        const Best& b = bests[group];
+        if (b.text.empty()) continue;  // no error at all
+        broken = broken || b.measure.error > b.measure.bound;
+        std::printf("| %s, %s, %s | %.3f | %.1f | %s, cols %zu, epsilon %.3g |\n", op_case.fields->name,
+                    DtypeName(dtype), kGroups[group], b.measure.error, b.measure.bound, b.kind.c_str(), b.cols,
+                    b.epsilon);
+        if (b.measure.error > b.measure.bound) std::printf("BROKEN: %s\n", b.text.c_str());
+        if (file != nullptr) std::fprintf(file, "%.4f %s\n", b.measure.error, b.text.c_str());
+      }
+      std::fflush(nullptr);
     }
   }
   return broken ? 1 : 0;
@@ -331,7 +290,14 @@ int Search(uint64_t most_calls, uint64_t seed) {
 }  // namespace addnorm_test
 
 int main(int argc, char** argv) {
-  const uint64_t calls = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000000;
+  const uint64_t elements = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 10000000;
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  return addnorm_test::Search(calls, seed);
+  std::FILE* file = argc > 3 ? std::fopen(argv[3], "w") : nullptr;
+  if (argc > 3 && file == nullptr) {
+    std::perror(argv[3]);
+    return 2;
+  }
+  const int code = addnorm_test::SearchAll(elements, seed, file);
+  if (file != nullptr && std::fclose(file) != 0) return 2;
+  return code;
 }

@@ -83,17 +83,9 @@ void Arena::MoveTo(const OperandField& field, const OperandField& other, int64_t
 
 std::vector<char> Arena::Mask() const {
   std::vector<char> mask(memory_.size(), 0);
-  for (const OperandField& field : args_.op().operands) {
-    const addnorm_output operand = args_.Get(field);
-    if (!field.written || operand.data == nullptr) continue;
-    const size_t size = DtypeSize(operand.dtype);
-    const size_t start = static_cast<size_t>(static_cast<unsigned char*>(operand.data) - memory_.data());
-    for (int64_t row = 0; row < RowsOf(field, args_.rows()); ++row) {
-      const size_t row_start = start + static_cast<size_t>(row * operand.row_stride) * size;
-      const size_t row_size = static_cast<size_t>(ColsOf(field, args_.cols())) * size;
-      std::memset(mask.data() + row_start, 1, row_size);
-    }
-  }
+  ForEachRow([&](const OperandField& field, const unsigned char* start, size_t bytes) {
+    if (field.written) std::memset(mask.data() + (start - memory_.data()), 1, bytes);
+  });
   return mask;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/args.h"
+#include "support/dtype.h"
 
 namespace addnorm_test {
 
@@ -41,6 +42,25 @@ class Arena {
   std::string CheckWritten() const;
   // Empty if no byte outside the outputs' elements changed since the snapshot.
   std::string CheckOutside() const;
+
+  const unsigned char* begin() const { return memory_.data(); }
+  size_t size() const { return memory_.size(); }
+  // Calls function(field, start, bytes) for each row of each operand that is given.
+  template <class Function>
+  void ForEachRow(const Function& function) const {
+    for (const OperandField& field : args_.op().operands) {
+      const addnorm_output operand = args_.Get(field);
+      if (operand.data == nullptr) continue;
+      const size_t element = DtypeSize(operand.dtype);
+      const int64_t rows = field.shape == Shape::kVector ? 1 : args_.rows();
+      const int64_t cols = field.shape == Shape::kColumn ? 1 : args_.cols();
+      for (int64_t row = 0; row < rows; ++row) {
+        const unsigned char* start =
+            static_cast<const unsigned char*>(operand.data) + static_cast<size_t>(row * operand.row_stride) * element;
+        function(field, start, static_cast<size_t>(cols) * element);
+      }
+    }
+  }
 
   // The bytes of an output's elements, row after row.
   std::vector<unsigned char> Contents(const OperandField& field) const;

@@ -72,20 +72,28 @@ class Args {
   const OpFields& op() const { return *op_; }
   addnorm_output Get(const OperandField& field) const { return Load<addnorm_output>(field.offset); }
   void Set(const OperandField& field, const addnorm_output& operand) { Store(field.offset, operand); }
+  double Get(const NumberField& field) const {
+    return field.is_double ? Load<double>(field.offset) : static_cast<double>(Load<float>(field.offset));
+  }
   void Set(const NumberField& field, double value);
+  addnorm_dtype Get(const DtypeField& field) const { return Load<addnorm_dtype>(field.offset); }
   void Set(const DtypeField& field, addnorm_dtype dtype) { Store(field.offset, dtype); }
+  int32_t AddReserved() const { return Load<int32_t>(offsetof(addnorm_add_args, reserved)); }  // of addnorm_add only
 
   int64_t rows() const { return Load<int64_t>(sizeof(size_t)); }
   int64_t cols() const { return Load<int64_t>(sizeof(size_t) + 8); }
   void set_rows(int64_t rows) { Store(sizeof(size_t), rows); }
   void set_cols(int64_t cols) { Store(sizeof(size_t) + 8, cols); }
   void set_parallel(const addnorm_parallel& parallel) { Store(op_->parallel, parallel); }
+  size_t struct_size() const { return Load<size_t>(0); }
   void set_struct_size(size_t size) { Store(0, size); }
   unsigned char* bytes() { return bytes_; }
+  const unsigned char* bytes() const { return bytes_; }
 
   addnorm_status Call() const { return op_->call(bytes_); }
 
-  static constexpr size_t kCapacity = 1024;  // more than any struct: a later version's
+  static constexpr size_t kMaxStructSize = 4096;  // no version's struct will be larger
+  static constexpr size_t kCapacity = kMaxStructSize + 64;
 
  private:
   template <class T>

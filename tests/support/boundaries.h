@@ -66,6 +66,22 @@ constexpr Boundary kBoundaries[] = {
     {Path::kExtremes, "smallest f32", 0x1p-146f, Pattern::kFirst, 0.0, 68},
 };
 
+// The element at `col` of the row that is `ulps` of f32 from the boundary.
+inline float BoundaryElement(const Boundary& boundary, int64_t ulps, int64_t col) {
+  const float v = F32OfBits(static_cast<uint32_t>(static_cast<int64_t>(BitsOf(boundary.value)) + ulps));
+  const bool even = col % 2 == 0;
+  switch (boundary.pattern) {
+    case Pattern::kSame:
+      return v;
+    case Pattern::kAlternating:
+      return even ? v : -v;
+    case Pattern::kAround:
+      return even ? v + 1.0f : v - 1.0f;
+    default:
+      return col == 0 ? v : 0.0f;
+  }
+}
+
 constexpr int kUlpsToEachSide = 8;  // rows
 
 // A row for each distance from the boundary, in ULP of f32.
@@ -75,15 +91,8 @@ inline Problem BoundaryProblem(const OpCase& op_case, Options options, const Bou
   Problem problem(op_case, options, 2 * kUlpsToEachSide + 1, cols);
   problem.FillVectors(9);
   for (int64_t row = 0; row < problem.rows(); ++row) {
-    const int64_t bits = static_cast<int64_t>(BitsOf(boundary.value)) + row - kUlpsToEachSide;
-    const float v = F32OfBits(static_cast<uint32_t>(bits));
     for (int64_t col = 0; col < cols; ++col) {
-      const bool even = col % 2 == 0;
-      const float element = boundary.pattern == Pattern::kSame          ? v
-                            : boundary.pattern == Pattern::kAlternating ? (even ? v : -v)
-                            : boundary.pattern == Pattern::kAround      ? (even ? v + 1.0f : v - 1.0f)
-                                                                        : (col == 0 ? v : 0.0f);
-      problem.Set(kX, row, col, element);
+      problem.Set(kX, row, col, BoundaryElement(boundary, row - kUlpsToEachSide, col));
       problem.Set(kResidual, row, col, AddsBefore(op_case.op()) ? 0.0f : boundary.value);
     }
   }
