@@ -94,28 +94,26 @@ def results_by_name(cases, keep=lambda result: "data" not in result):
     return found
 
 
-def cap_axis(figure, values):
-    """An axis on which one extreme bar does not flatten the others."""
-    ordered = sorted(values)
-    top = min(ordered[-1], max(3.0, 1.6 * ordered[int(0.9 * (len(ordered) - 1))]))
-    figure.update_yaxes(range=[0, top * 1.05])
+def cap(own, least):
+    """The end of an axis on which those who are many times slower do not flatten the others."""
+    return max(least, 1.2 * max(own, default=0))
 
 
 def multiples(cases, palette, label=results.shape):
     groups = by_op(cases)
     figure, places = facets(list(groups))
-    series, values = Series(figure, palette), []
+    series, own = Series(figure, palette), []
     for place, group in zip(places, groups.values()):
         for name, found in results_by_name(group).items():
             y = [result["x_one_pass"] for _, result in found]
-            values += y
+            own += y if name.startswith("addnorm") else []
             errors = [result["x_one_pass"] * min(results.noise(case, result), 1) for case, result in found]
             series.bars(place, name, [label(case) for case, _ in found], y,
                         [hover(case, result) for case, result in found], errors)
         figure.add_hline(y=1, line=dict(color="#222", width=1, dash="dot"), row=place[0], col=place[1])
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(type="category")
-    cap_axis(figure, values)
+    figure.update_yaxes(range=[0, cap(own, 3)])
     return figure
 
 
@@ -125,7 +123,8 @@ def by_shape(runs, palette):
         if cases:
             yield (f"Multiple of the one-pass roof by shape: {run.label}",
                    "Time divided by that of the fastest single sweep over the same operands that reduces nothing (ordinary "
-                   "stores, 1 = dotted line). f32, one thread. Thin lines: the noise of this run. Hover for the other roofs.",
+                   "stores, 1 = dotted line). f32, one thread. Thin lines: the noise of this run. Bars beyond the axis are cut off. "
+                   "Hover for the figures and the other roofs.",
                    multiples(cases, palette))
 
 
@@ -140,7 +139,7 @@ def sizes(runs, palette):
         for place, group in zip(places, groups.values()):
             for roof in ("one_pass", "one_pass_streaming"):
                 found = [(case, case["roofs"][roof]) for case in group if case["roofs"][roof]]
-                series.line(place, f"roof: {roof.replace('_', ' ')}", [case["bytes"] for case, _ in found],
+                series.line(place, f"roof: {roof.replace('_', ' ')}".replace("pass streaming", "pass, streaming"), [case["bytes"] for case, _ in found],
                             [results.gb_per_s(case, timing) for case, timing in found],
                             [hover(case, timing) for case, timing in found], "dot")
             for name, found in results_by_name(group).items():
@@ -224,10 +223,11 @@ def peers(runs, palette):
                             [hover(case, peer) for case, peer, _ in pairs])
             figure.add_hline(y=1, line=dict(color="#222", width=1, dash="dot"), row=place[0], col=place[1])
         figure.update_xaxes(type="category")
-        cap_axis(figure, [ratio for ratios in means.values() for ratio in ratios])
+        figure.update_yaxes(range=[0, 4])
         mean = "; ".join(f"{results.peer_name(run, name)}: {results.geometric_mean(ratios):.2f}"
                          for name, ratios in means.items() if ratios)
-        yield (f"Peers: {run.label}", f"Time of a call, addnorm's best target = 1: above the line addnorm is faster. "
+        yield (f"Peers: {run.label}", f"Time of a call, addnorm's best target = 1: above the line addnorm is faster. Bars beyond "
+               f"the axis are cut off. "
                f"Geometric means: {mean}.", figure)
 
 
@@ -275,7 +275,9 @@ def models(runs, palette):
                             [hover(case, result) for case, result in found], orientation="h")
             figure.add_vline(x=1, line=dict(color="#222", width=1, dash="dot"), row=place[0], col=place[1])
         figure.update_yaxes(autorange="reversed", tickfont=dict(size=10))
-        figure.update_xaxes(title_text=MULTIPLE)
+        own = [result["x_one_pass"] for group in groups.values() for case in group for result in case["results"]
+               if result["who"] == "addnorm"]
+        figure.update_xaxes(title_text=MULTIPLE, range=[0, cap(own, 3)])
         yield (f"Models: {run.label}", "The Add & Norm steps of well-known models, one token and a prompt (tokens x hidden "
                "size; QK norm: tokens * heads x head size).", figure)
 
@@ -295,11 +297,12 @@ def hard(runs, palette):
                         continue
                     own = results.find(case, "addnorm", run.best_target())
                     plain = next(r for r in case["results"] if r.get("data") == "normal" and r["target"] == own["target"])
-                    x.append(case["data"] + (", eps 0" if case["epsilon"] == 0 else ""))
+                    x.append(case["data"] + ("<br>eps 0" if case["epsilon"] == 0 else ""))
                     y.append(own["ns"] / plain["ns"])
                     text.append(hover(case, own))
                 series.bars(place, shape, x, y, text)
             figure.add_hline(y=3, line=dict(color="#b23a48", width=1, dash="dot"), row=place[0], col=place[1])
+        figure.update_xaxes(tickangle=0, tickfont=dict(size=10))
         yield (f"Hard rows: {run.label}", "Time of rows off the plain path, a plain row = 1. Red line: the promised limit.",
                figure)
 
@@ -348,7 +351,7 @@ def write(runs, path):
     for section in SECTIONS:
         for title, caption, figure in section(runs, palette):
             plot = plotly.io.to_html(figure, full_html=False, include_plotlyjs=with_library,
-                                     config={"displaylogo": False, "responsive": True})
+                                     config={"displayModeBar": False, "responsive": True})
             with_library = False  # inline, once
             parts.append(f"<h2>{html.escape(title)}</h2><p>{html.escape(caption)}</p>{plot}")
     with open(path, "w", encoding="utf-8") as file:
