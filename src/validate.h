@@ -187,7 +187,7 @@ class Checks {
   template <size_t... kOperand>
   addnorm_status CheckOperands(std::index_sequence<kOperand...>) const {
     addnorm_status status = ADDNORM_OK;
-    ((status = CheckOperand<kOperand>(), status == ADDNORM_OK) && ...);
+    static_cast<void>(((status = CheckOperand<kOperand>(), status == ADDNORM_OK) && ...));
     return status;
   }
 
