@@ -15,10 +15,15 @@ build() {
 
 # fuzz NAME [OPTION]...
 fuzz() {
-  local name=$1 corpus=build-sanitize/corpus/$1
+  local name=$1 corpus=build-sanitize/corpus/$1 log=build-sanitize/fuzz-$1.log
   mkdir -p "$corpus"
-  "build-sanitize/tests/fuzz/addnorm_${name}_fuzz" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
-    -print_final_stats=1 -verbosity=0 -artifact_prefix="build-sanitize/$name-" "${@:2}" "$corpus" "tests/fuzz/seeds/$name"
+  if ! "build-sanitize/tests/fuzz/addnorm_${name}_fuzz" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="build-sanitize/$name-" "${@:2}" "$corpus" "tests/fuzz/seeds/$name" \
+    >"$log" 2>&1; then
+    grep -v '# Uses' "$log" | tail -n 50 >&2
+    return 1
+  fi
+  grep -E '^stat::(number_of_executed_units|average_exec_per_sec)' "$log"
 }
 
 step "Fuzzers: build" build

@@ -26,8 +26,9 @@ thread() {
   configure_sanitizer thread
   cmake --build --preset thread --target addnorm_threads
   for run in {1..20}; do
-    build-thread/tests/sanitize/addnorm_threads || { echo "error: run $run" >&2; return 1; }
+    build-thread/tests/sanitize/addnorm_threads >build-thread/threads.log || { echo "error: run $run" >&2; return 1; }
   done
+  cat build-thread/threads.log
 }
 
 (($# > 0)) || set -- address memory thread

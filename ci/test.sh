@@ -34,6 +34,11 @@ clang_static() {
   ctest --preset clang
 }
 
+# The tests that reach most of the code in the shortest time; ci/sanitize.sh alone runs all.
+sanitizers() {
+  ADDNORM_SANITIZE_FILTER='AccuracyShort*:*GuardPage*:*Contract*:*StructSize*:Threads.*:Ops/*:CppApi*' ci/sanitize.sh
+}
+
 # tests/CMakeLists.txt lists the emulated CPUs, and which tests run there.
 arm() {
   configure aarch64
@@ -49,6 +54,8 @@ step "GCC: instruction sets" ci/check-disassembly.py objdump x86_64 build-gcc
 step "GCC, shared library: build, symbols" gcc_shared
 step "Clang, static library: build, tests" clang_static
 step "Clang: instruction sets" ci/check-disassembly.py objdump x86_64 build-clang
+step "Sanitizers" sanitizers
+step "Fuzzers, 20 s each" ci/fuzz.sh 20
 step "Consumers" ci/consumers.sh build-gcc build-shared
 step "Reference documentation" doxygen Doxyfile
 step "64-bit ARM, static library: build, tests under qemu with NEON and SVE" arm

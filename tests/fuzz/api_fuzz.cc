@@ -52,7 +52,8 @@ void* Pointer(FuzzInput& in, const Args& args) {
     case 0:
       return FuzzCall::memory() + in.Take<uint16_t>() % kFuzzMemory;
     case 1:  // near another operand, or the same
-      return static_cast<unsigned char*>(args.Get(fields[in.Below(fields.size())]).data) + in.Take<int8_t>();
+      return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(args.Get(fields[in.Below(fields.size())]).data) +
+                                     static_cast<uintptr_t>(in.Take<int8_t>()));
     case 2:
       return args.Get(fields[in.Below(fields.size())]).data;
     default:

@@ -66,7 +66,6 @@ struct Row {
   double epsilon = 0.0;
   float residual_scale = 1.0f;
   std::string kind;
-  bool made = false;  // to be bad, not one of the test data's kinds
 
   addnorm_op op() const { return op_case->op(); }
   addnorm_dtype dtype() const { return op_case->dtypes.x; }

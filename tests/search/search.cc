@@ -87,19 +87,16 @@ void StartX(Row* row, Rng& rng) {
     x = MakeRow(static_cast<DataKind>(kind), dtype, static_cast<int64_t>(cols), rng.Next());
   } else if (kind < kDataKinds + 2 && dtype != ADDNORM_F16) {
     const Boundary& boundary = kBoundaries[rng.Below(sizeof(kBoundaries) / sizeof(kBoundaries[0]))];
-    row->made = true;
     row->kind = boundary.what;
     row->epsilon = boundary.epsilon;
     if (rng.Below(2) != 0) x.resize(static_cast<size_t>(boundary.cols));
     const int64_t ulps = static_cast<int64_t>(rng.Below(3)) - 1;
     for (size_t i = 0; i < x.size(); ++i) x[i] = BoundaryElement(boundary, ulps, static_cast<int64_t>(i));
   } else if (kind < kDataKinds + 5 && !IsLayerNorm(row->op())) {
-    row->made = true;
     row->kind = "same_way_squares";
     x = SameWaySquares(rng);
     row->epsilon = std::ldexp(1.0, -20 - static_cast<int>(rng.Below(8)));
   } else {  // few elements matter to the statistic, the others are free
-    row->made = true;
     row->kind = "few_large";
     const int apart = static_cast<int>(rng.Below(16));
     for (float& v : x) v = Random(rng, rng.Below(4) == 0 ? 0 : -apart);
@@ -216,12 +213,12 @@ struct Best {
   size_t cols = 0;
 };
 
-constexpr std::array<const char*, 3> kGroups = {"data of the tests", "made rows", "wide path"};  // the last: norms
+constexpr std::array<const char*, 2> kGroups = {"", ", wide path"};
 using Bests = std::array<Best, kGroups.size()>;
 constexpr size_t kLongestKept = 300;  // of rows whose text is kept
 
 void Keep(const Row& row, const Result& result, const Measure& m, Bests* bests) {
-  Best& best = (*bests)[m.wide ? 2 : row.made ? 1 : 0];
+  Best& best = (*bests)[m.wide ? 1 : 0];
   if (m.error <= best.measure.error) return;
   const ExactMeasure exact = MeasureExactly(row, result, m.at);
   if (exact.error <= best.measure.error || (row.cols() > kLongestKept && exact.error <= exact.bound)) return;
@@ -274,9 +271,8 @@ int SearchAll(uint64_t elements, uint64_t seed, std::FILE* file) {
         const Best& b = bests[group];
         if (b.text.empty()) continue;  // no error at all
         broken = broken || b.measure.error > b.measure.bound;
-        std::printf("| %s, %s, %s | %.3f | %.1f | %s, cols %zu, epsilon %.3g |\n", op_case.fields->name,
-                    DtypeName(dtype), kGroups[group], b.measure.error, b.measure.bound, b.kind.c_str(), b.cols,
-                    b.epsilon);
+        std::printf("| %s, %s%s | %.3f | %.1f | %s, cols %zu, epsilon %.3g |\n", op_case.fields->name, DtypeName(dtype),
+                    kGroups[group], b.measure.error, b.measure.bound, b.kind.c_str(), b.cols, b.epsilon);
         if (b.measure.error > b.measure.bound) std::printf("BROKEN: %s\n", b.text.c_str());
         if (file != nullptr) std::fprintf(file, "%.4f %s\n", b.measure.error, b.text.c_str());
       }
