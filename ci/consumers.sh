@@ -2,7 +2,8 @@
 # Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #
 # Uses addnorm as other projects do: in C and C++, static and shared, by find_package and pkg-config from an installed
-# prefix that was moved, and by add_subdirectory in a parent built with -Ofast. All have to print the same bits.
+# prefix that was moved, and by add_subdirectory and FetchContent in a parent built with -Ofast; beside another Highway; and
+# twice in a program of two plugins. All have to print the same bits.
 # Usage: ci/consumers.sh STATIC_BUILD SHARED_BUILD
 source "$(dirname "$0")/lib.sh"
 static_build=$1 shared_build=$2
@@ -10,10 +11,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 outputs=()
 
-# run HOW PROGRAM [VARIABLE=VALUE]...: notes what the program printed.
+# run HOW COMMAND...: notes what it printed.
 run() {
   local output
-  output=$(env "${@:3}" "$2")
+  output=$("${@:2}" | sort -u)
   printf '%-48s %s\n' "$1" "$output"
   outputs+=("$output")
 }
@@ -32,34 +33,48 @@ by_pkg_config() {
   read -ra flags <<<"$(PKG_CONFIG_PATH=$library_path "${config[@]}" addnorm)"
   gcc -std=c11 -Wall -Wextra -Wpedantic -Werror tests/consumer/main.c "${flags[@]}" -o "$work/c"
   g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror tests/consumer/main.cc "${flags[@]}" -o "$work/cc"
-  run "C, $kind, pkg-config" "$work/c" LD_LIBRARY_PATH="$library_path/.."
-  run "C++, $kind, pkg-config" "$work/cc" LD_LIBRARY_PATH="$library_path/.."
+  run "C, $kind, pkg-config" env LD_LIBRARY_PATH="$library_path/.." "$work/c"
+  run "C++, $kind, pkg-config" env LD_LIBRARY_PATH="$library_path/.." "$work/cc"
+}
+
+# no_highway PREFIX: nothing of Highway is installed there.
+no_highway() {
+  ! find "$1" | grep -Ei 'hwy|highway' || { echo "error: files of Highway are installed" >&2; return 1; }
 }
 
 installed() {
-  local kind=$1 from=$2 prefix=$work/$1
+  local kind=$1 from=$2 prefix=$work/$1 scope
   cmake --install "$from" --prefix "$work/first-$kind" >"$work/log"
   mv "$work/first-$kind" "$prefix"
   build installed -DCMAKE_PREFIX_PATH="$prefix"
   run "C, $kind, find_package" "$work/build/consumer_c"
   run "C++, $kind, find_package" "$work/build/consumer_cc"
+  run "C++, $kind, with Highway $highway_here in it" "$work/build/consumer_highway"
+  if [[ $kind == static ]]; then
+    for scope in local global; do
+      run "C, two plugins, symbols $scope" "$work/build/consumer_plugins" $scope "$work"/build/lib{first,second}.so
+    done
+  fi
+  no_highway "$prefix"
   by_pkg_config "$kind" "$prefix"
 }
 
-# embedded KIND BUILD_SHARED_LIBS DISABLED_TARGETS
+# embedded HOW BUILD_SHARED_LIBS DISABLED_TARGETS OPTION
 embedded() {
-  build embedded -DADDNORM_SOURCE_DIR="$PWD" -DADDNORM_HIGHWAY_URL="$archive" -DBUILD_SHARED_LIBS="$2" \
-    -DADDNORM_DISABLED_TARGETS="$3"
-  run "C, $1, add_subdirectory under -Ofast" "$work/build/consumer_c"
-  run "C++, $1, add_subdirectory under -Ofast" "$work/build/consumer_cc"
+  build embedded "$4" -DADDNORM_HIGHWAY_URL="$archive" -DBUILD_SHARED_LIBS="$2" -DADDNORM_DISABLED_TARGETS="$3"
+  run "C, $1 under -Ofast" "$work/build/consumer_c"
+  run "C++, $1 under -Ofast" "$work/build/consumer_cc"
 }
 
 archive=$(ci/highway.sh)
+highway_here=$(pkg-config --modversion libhwy)
+tar -czf "$work/addnorm.tar.gz" --exclude='./build*' --exclude=./.git --exclude=./.cache .
 installed static "$static_build"
 installed shared "$shared_build"
 # With fewer targets, which is quicker and tries that option.
-embedded static OFF HWY_AVX3
-embedded shared ON 'HWY_AVX2;HWY_AVX3'
+embedded "static, add_subdirectory" OFF avx512 -DADDNORM_SOURCE_DIR="$PWD"
+embedded "shared, add_subdirectory" ON 'avx2;avx512' -DADDNORM_SOURCE_DIR="$PWD"
+embedded "static, FetchContent" OFF 'avx2;avx512' -DADDNORM_ARCHIVE="$work/addnorm.tar.gz"
 if [[ $(printf '%s\n' "${outputs[@]}" | sort -u | wc -l) != 1 ]]; then
   echo "error: the outputs differ" >&2
   exit 1

@@ -5,12 +5,14 @@
 # Usage: ci/setup.sh run     to build and replay captures (ci/run.sh)
 #        ci/setup.sh bench   for that and ci/bench.sh, bench/report
 #        ci/setup.sh test    for all of that and ci/test.sh
+#        ci/setup.sh builds  for that and all of ci/builds.sh
 source "$(dirname "$0")/lib.sh"
 
 run_packages=(ca-certificates cmake curl dpkg-dev g++ libmpfr-dev ninja-build nlohmann-json3-dev)
 bench_packages=(git libbenchmark-dev python3 python3-venv)
-test_packages=(clang-19 clang-format-19 doxygen libclang-rt-19-dev libgtest-dev pkg-config shellcheck)
+test_packages=(abigail-tools clang-19 clang-format-19 doxygen libclang-rt-19-dev libgtest-dev libhwy-dev pkg-config shellcheck)
 cross_packages=(g++-aarch64-linux-gnu libgtest-dev:arm64 libmpfr-dev:arm64 libstdc++6:arm64 qemu-user)
+builds_packages=(clang-14 lld-19)
 
 apt_get() {
   # Package lists past their date are accepted; their signatures are checked all the same.
@@ -32,16 +34,23 @@ install() {
   apt_get install -y --no-install-recommends "${missing[@]}"
 }
 
+test_setup() {
+  install "${run_packages[@]}" "${bench_packages[@]}" "${test_packages[@]}"
+  [[ $(dpkg --print-architecture) == amd64 ]] || return 0  # on ARM itself nothing is cross-built
+  [[ " $(dpkg --print-foreign-architectures | xargs) " == *" arm64 "* ]] || dpkg --add-architecture arm64
+  install "${cross_packages[@]}"
+}
+
 case "${1-}" in
   run) install "${run_packages[@]}" ;;
   bench) install "${run_packages[@]}" "${bench_packages[@]}" ;;
-  test)
-    install "${run_packages[@]}" "${bench_packages[@]}" "${test_packages[@]}"
-    [[ " $(dpkg --print-foreign-architectures | xargs) " == *" arm64 "* ]] || dpkg --add-architecture arm64
-    install "${cross_packages[@]}"
+  test) test_setup ;;
+  builds)
+    test_setup
+    install "${builds_packages[@]}"
     ;;
   *)
-    echo "usage: $0 run|bench|test" >&2
+    echo "usage: $0 run|bench|test|builds" >&2
     exit 2
     ;;
 esac

@@ -16,11 +16,22 @@ set(addnorm_unused_targets
   HWY_SSE2 HWY_SSSE3 HWY_SSE4 HWY_AVX3_DL HWY_AVX3_ZEN4 HWY_AVX3_SPR HWY_AVX10_2
   HWY_NEON HWY_NEON_BF16 HWY_SVE2 HWY_SVE2_128 HWY_SVE_256)
 
+# The others by their names in ADDNORM_MAX_TARGET and ADDNORM_DISABLED_TARGETS, and Highway's names for them, in the same
+# order.
+set(addnorm_target_names avx2 avx512 neon sve)
+set(addnorm_highway_targets HWY_AVX2 HWY_AVX3 HWY_NEON_WITHOUT_AES HWY_SVE)
+
 # Makes Highway's headers and functions available to `target` alone.
 function(addnorm_add_highway target)
   list(JOIN addnorm_unused_targets "|" disabled)
   foreach(name IN LISTS ADDNORM_DISABLED_TARGETS)
-    string(APPEND disabled "|${name}")
+    list(FIND addnorm_target_names "${name}" index)
+    if(index LESS 0)
+      list(JOIN addnorm_target_names ", " known)
+      message(FATAL_ERROR "ADDNORM_DISABLED_TARGETS: there is no target '${name}' to leave out, only ${known}")
+    endif()
+    list(GET addnorm_highway_targets ${index} highway_name)
+    string(APPEND disabled "|${highway_name}")
   endforeach()
   target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(${disabled})")
 
@@ -39,7 +50,7 @@ function(addnorm_add_highway target)
   FetchContent_MakeAvailable(addnorm_highway)
   set(sources ${addnorm_highway_SOURCE_DIR}/hwy/targets.cc ${addnorm_highway_SOURCE_DIR}/hwy/per_target.cc)
   target_sources(${target} PRIVATE ${sources} src/highway_hooks.cc)
-  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -w)
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS $<IF:$<BOOL:${MSVC}>,/w,-w>)
   target_include_directories(${target} SYSTEM PRIVATE ${addnorm_highway_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE hwy=addnorm_hwy)
 endfunction()

@@ -2,6 +2,10 @@
 
 # Turns the project's warnings on for one of its own targets.
 function(addnorm_set_warnings target)
+  if(MSVC)
+    target_compile_options(${target} PRIVATE /W3)
+    return()
+  endif()
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
   if(ADDNORM_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)

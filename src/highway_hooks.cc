@@ -3,11 +3,12 @@
 #include <cstdarg>
 
 #include "hwy/base.h"
+#include "src/compiler.h"
 
 namespace hwy {
 
 HWY_DLLEXPORT void HWY_FORMAT(3, 4) Warn(const char*, int, const char*, ...) {}
 
-HWY_DLLEXPORT HWY_NORETURN void HWY_FORMAT(3, 4) Abort(const char*, int, const char*, ...) { __builtin_trap(); }
+HWY_DLLEXPORT HWY_NORETURN void HWY_FORMAT(3, 4) Abort(const char*, int, const char*, ...) { ADDNORM_TRAP(); }
 
 }  // namespace hwy

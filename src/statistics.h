@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <limits>
 
-// Always inlined: an out-of-line copy would be compiled for the baseline, where fma is a call.
-#define ADDNORM_INLINE inline __attribute__((always_inline))
+#include "src/compiler.h"
 
+// All of it is ADDNORM_INLINE: an out-of-line copy would be compiled for the baseline, where fma is a call.
 namespace addnorm {
 
 static_assert(FLT_EVAL_METHOD == 0, "expressions in f32 have to be evaluated in f32");

@@ -88,7 +88,16 @@ const Target* ActiveTarget() {
 
 }  // namespace
 
-const KernelTable* ActiveTable() { return ActiveTarget()->table; }
+const KernelTable* ActiveTable() {
+  const Target* target = ActiveTarget();
+  // A program may change the length of its SVE vectors between calls. Lengths that are no power of two, which the
+  // architecture has given up but emulators still have, do not divide the kernels' lanes.
+  if (target->vector_bytes != nullptr) {
+    const size_t bytes = target->vector_bytes();
+    if ((bytes & (bytes - 1)) != 0) return &kScalarTable;
+  }
+  return target->table;
+}
 
 }  // namespace addnorm
 

@@ -2,7 +2,7 @@
 #
 # The public headers compiled in other languages and standards than the tests', and the environment variable, which the
 # library reads at its first call: each setting needs a process of its own.
-foreach(standard 17 20)
+foreach(standard 17 20 23)
   add_library(addnorm_header_check_${standard} OBJECT header_check.cc)
   target_link_libraries(addnorm_header_check_${standard} PRIVATE addnorm)
   target_compile_options(addnorm_header_check_${standard} PRIVATE -fno-exceptions -fno-rtti)

@@ -26,6 +26,15 @@ bool IsSupported(const std::string& name) {
   return false;
 }
 
+// As setenv; null removes it.
+void SetVariable(const char* name, const char* value) {
+#if defined(_WIN32)
+  ASSERT_EQ(_putenv_s(name, value == nullptr ? "" : value), 0);
+#else
+  ASSERT_EQ(value == nullptr ? unsetenv(name) : setenv(name, value, 1), 0);
+#endif
+}
+
 // Before main(), and so before any test sets a cap.
 const std::string first_choice = addnorm_target_name();
 const addnorm_status environment_status = addnorm_environment_status();
@@ -55,9 +64,9 @@ TEST(Environment, CapsTheChoiceAtTheFirstCall) {
 TEST(Environment, IsReadOnlyOnce) {
   const char* variable = std::getenv("ADDNORM_MAX_TARGET");
   const std::string saved = variable == nullptr ? "" : variable;
-  ASSERT_EQ(setenv("ADDNORM_MAX_TARGET", saved == "no_such_target" ? "scalar" : "no_such_target", 1), 0);
+  SetVariable("ADDNORM_MAX_TARGET", saved == "no_such_target" ? "scalar" : "no_such_target");
   EXPECT_EQ(addnorm_environment_status(), environment_status);
-  ASSERT_EQ(variable == nullptr ? unsetenv("ADDNORM_MAX_TARGET") : setenv("ADDNORM_MAX_TARGET", saved.c_str(), 1), 0);
+  SetVariable("ADDNORM_MAX_TARGET", variable == nullptr ? nullptr : saved.c_str());
 }
 
 TEST(Dispatch, ListIsBestFirstWithoutRepetitionAndEndsWithScalar) {
@@ -67,6 +76,16 @@ TEST(Dispatch, ListIsBestFirstWithoutRepetitionAndEndsWithScalar) {
   EXPECT_EQ(std::set<std::string>(targets.begin(), targets.end()).size(), targets.size());
   const std::set<std::string> known = {"scalar", "avx2", "avx512", "neon", "sve"};
   for (const std::string& target : targets) EXPECT_EQ(known.count(target), 1u) << target;
+}
+
+// A target that the environment asks for in ADDNORM_EXPECT_TARGETS (comma-separated, all of them, best first) runs: for
+// builds and emulators that are meant to have it.
+TEST(Dispatch, TargetsAreThoseThatTheRunIsMeantToHave) {
+  const char* wanted = std::getenv("ADDNORM_EXPECT_TARGETS");
+  if (wanted == nullptr) GTEST_SKIP() << "ADDNORM_EXPECT_TARGETS is not set";
+  std::string all;
+  for (const std::string& target : SupportedTargets()) all += (all.empty() ? "" : ",") + target;
+  EXPECT_EQ(all, wanted);
 }
 
 TEST(Dispatch, ListWritesNoMoreThanItsCapacity) {

@@ -66,15 +66,5 @@ TEST(Targets, TheDefaultIsAVectorTarget) {
 #endif
 }
 
-// A target that the environment asks for in ADDNORM_EXPECT_TARGETS (comma-separated, all of them, best first) runs: for
-// builds and emulators that are meant to have it.
-TEST(Targets, AreThoseThatTheRunIsMeantToHave) {
-  const char* wanted = std::getenv("ADDNORM_EXPECT_TARGETS");
-  if (wanted == nullptr) GTEST_SKIP() << "ADDNORM_EXPECT_TARGETS is not set";
-  std::string all;
-  for (const std::string& target : SupportedTargets()) all += (all.empty() ? "" : ",") + target;
-  EXPECT_EQ(all, wanted);
-}
-
 }  // namespace
 }  // namespace addnorm_test

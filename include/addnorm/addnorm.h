@@ -43,9 +43,9 @@
 #else
 #define ADDNORM_API __declspec(dllimport)
 #endif
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && (defined(ADDNORM_SHARED) || !defined(ADDNORM_BUILDING))
 #define ADDNORM_API __attribute__((visibility("default")))
-#else
+#else /* a static library: the program or shared object that it is linked into keeps it to itself */
 #define ADDNORM_API
 #endif
 

@@ -197,7 +197,7 @@ template <class X>
 HWY_NOINLINE void PrefetchRow(const Call& c, int64_t row, size_t begin, size_t end) {
   constexpr size_t kStep = 64 / sizeof(X);  // a cache line
   const X* from = c.x.Row<const X>(row);
-  for (size_t i = begin; i < end; i += kStep) __builtin_prefetch(from + i, 0, 2);
+  for (size_t i = begin; i < end; i += kStep) ADDNORM_PREFETCH_L2(from + i);
 }
 
 // Normalizes the rows of a group, those of the next on their way.

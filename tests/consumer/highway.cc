@@ -1,0 +1,50 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// A program with another version of Highway in it than addnorm's (Debian 12 has 1.0.3): both work, and what one does to
+// its choice of target does not concern the other.
+#include <cstdio>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "highway.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace program {
+namespace HWY_NAMESPACE {
+float Sum(const float* x, size_t count) {
+  const hwy::HWY_NAMESPACE::ScalableTag<float> d;
+  auto sum = hwy::HWY_NAMESPACE::Zero(d);
+  for (size_t i = 0; i < count; i += Lanes(d)) sum = Add(sum, Load(d, x + i));
+  return GetLane(SumOfLanes(d, sum));
+}
+}  // namespace HWY_NAMESPACE
+}  // namespace program
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "print_row.h"
+
+namespace program {
+HWY_EXPORT(Sum);
+bool SumIsRight() {
+  HWY_ALIGN_MAX float x[512];
+  for (float& value : x) value = 1.0f;
+  return HWY_DYNAMIC_DISPATCH(Sum)(x, 512) == 512.0f;
+}
+}  // namespace program
+
+int main() {
+  const char* const first = addnorm_target_name();
+  const bool right = program::SumIsRight();
+  hwy::DisableTargets(~int64_t{0});  // but for the baseline
+  const bool right_after = program::SumIsRight();
+  if (!right || !right_after || std::strcmp(first, addnorm_target_name()) != 0) {
+    std::fprintf(stderr, "Highway %d.%d.%d in a program with addnorm: wrong sum or target\n", HWY_MAJOR, HWY_MINOR,
+                 HWY_PATCH);
+    return 1;
+  }
+  return PrintRow();
+}
+#endif  // HWY_ONCE

@@ -1,0 +1,31 @@
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#
+# The tests of a build for 64-bit ARM, on the CPUs that the project's CMakeLists.txt lists.
+
+# In an emulator, all tests but those that take minutes there or whose subject is no vector code (overlap). Every
+# operation with all its dtypes and every cols to 4 V + 3 (AccuracyShort), the checksums and the contract are among them.
+set(slow_in_emulator
+  Accuracy.* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget* FloatingPointMode.ChangesNoBitAndIsRestored
+  Fusion.AddThenNorm Fusion.NormThenAdd Fusion.Outputs* InPlace.EqualsSeparateMemory PathBoundaries.* Ops/OverlapTest.*
+  ReportedFaults.NaNAndInfinityStayInTheirRow SveLength.*)
+list(JOIN slow_in_emulator ":" slow_in_emulator)
+# On two of the CPUs, these as well.
+set(slower_tests
+  FloatingPointMode.* Fusion.NormThenAdd PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow
+  ReportedFaults.NaNAndInfinityStayInTheirRow SveLength.*)
+list(JOIN slower_tests ":" slower_tests)
+# add_emulated_test(name cpu filter)
+function(add_emulated_test name cpu filter)
+  set(targets neon,scalar)
+  if(cpu MATCHES sve)
+    set(targets sve,neon,scalar)
+  endif()
+  add_test(NAME ${name}.${cpu} COMMAND addnorm_tests "--gtest_filter=${filter}")
+  set_tests_properties(${name}.${cpu} PROPERTIES ENVIRONMENT "QEMU_CPU=${cpu};ADDNORM_EXPECT_TARGETS=${targets}")
+endfunction()
+foreach(cpu IN LISTS addnorm_emulated_cpus)
+  add_emulated_test(addnorm_tests ${cpu} "-${slow_in_emulator}")
+endforeach()
+foreach(cpu cortex-a72 max,sve-default-vector-length=32)
+  add_emulated_test(addnorm_slower_tests ${cpu} "${slower_tests}")
+endforeach()

@@ -1,0 +1,29 @@
+# Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+#
+# The same programs on other x86 CPUs than this one, in an emulator: with AVX2 and without, and where CPU and operating
+# system disagree about it. qemu has no AVX-512: that is tested where the machine has it.
+find_program(ADDNORM_QEMU_X86_64 qemu-x86_64 DOC "Runs the tests on other x86 CPUs")
+mark_as_advanced(ADDNORM_QEMU_X86_64)
+if(NOT ADDNORM_QEMU_X86_64 OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|-march")
+  message(STATUS "No tests on other x86 CPUs: qemu-x86_64 is not here, or the build is not for every x86 CPU")
+  return()
+endif()
+
+# add_emulated_test(cpu targets filter): with just these targets
+function(add_emulated_test cpu targets filter)
+  add_test(NAME addnorm_tests.${cpu} COMMAND ${ADDNORM_QEMU_X86_64} $<TARGET_FILE:addnorm_tests>
+    "--gtest_filter=Dispatch.TargetsAreThoseThatTheRunIsMeantToHave:${filter}")
+  set_tests_properties(addnorm_tests.${cpu} PROPERTIES ENVIRONMENT "QEMU_CPU=${cpu};ADDNORM_EXPECT_TARGETS=${targets}")
+endfunction()
+
+foreach(cpu qemu64 Nehalem Westmere)
+  add_emulated_test(${cpu} scalar Checksums.*)
+endforeach()
+foreach(cpu Haswell EPYC)
+  add_emulated_test(${cpu} avx2,scalar Checksums.*)
+endforeach()
+# Case B10: AVX without AVX2; AVX2 without what always comes with it; AVX2 in a system that does not keep its registers.
+# An instruction too many would end the program.
+foreach(cpu IvyBridge Haswell,-fma Haswell,-f16c Haswell,-bmi2 Haswell,-avx Haswell,-xsave)
+  add_emulated_test(${cpu} scalar *ContractTest.*:WorkedExamples.*)
+endforeach()

@@ -1,0 +1,27 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+//
+// Cases B8 and B21: calls while a program's objects are constructed and destroyed. Linked twice into one program,
+// before and after the library; NAME and the priority tell the two apart.
+#include <cstdio>
+#include <cstdlib>
+
+#include "call.h"
+
+namespace {
+
+void Check(const char* when) {
+  if (CallIsRight() != 0) return;
+  std::fprintf(stderr, "a call %s, " ADDNORM_TEST_NAME " the library, is wrong\n", when);
+  std::_Exit(1);
+}
+
+// Earlier than any object of C++ is constructed, and later than any is destroyed.
+__attribute__((constructor(ADDNORM_TEST_PRIORITY))) void First() { Check("in a constructor function"); }
+__attribute__((destructor(ADDNORM_TEST_PRIORITY))) void Last() { Check("in a destructor function"); }
+
+struct Caller {
+  Caller() { Check("in a static object's constructor"); }
+  ~Caller() { Check("in a static object's destructor"); }
+} caller;
+
+}  // namespace
