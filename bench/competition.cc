@@ -21,6 +21,8 @@ constexpr int kMaxRounds = 2000;
 // the time of the others.
 constexpr double kFarSlower = 8;
 constexpr int kRoundsOfFarSlower = 3;
+// With more than this no cache holds what a call leaves there: nothing needs to be brought back before it is timed.
+constexpr size_t kBeyondCaches = size_t{128} << 20;
 // More copies of a cold case than peers are prepared for.
 constexpr size_t kMaxPreparedCopies = 4096;
 
@@ -51,8 +53,8 @@ std::vector<T> ForEachPart(const Operands& operands, int threads, const Make& ma
 
 }  // namespace
 
-Competition::Competition(const BenchCase& bench_case, const Contest& contest)
-    : hot_(!bench_case.cold), operands_(new Operands(bench_case)) {
+Competition::Competition(const BenchCase& bench_case, const Contest& contest) : operands_(new Operands(bench_case)) {
+  hot_ = !bench_case.cold && operands_->bytes() < kBeyondCaches;
   runner_.reset(new Runner(operands_->copies(), bench_case.threads));
   for (const std::string& target : contest.targets) AddKernel(target, *operands_, "");
   if (bench_case.data != addnorm_test::DataKind::kNormal) {

@@ -56,7 +56,7 @@ class Competition {
   void AddKernel(const std::string& target, const Operands& operands, const std::string& data);
   void AddPeers(const BenchCase& bench_case);
 
-  bool hot_;
+  bool hot_ = true;
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<Operands> operands_, plain_operands_;
   std::unique_ptr<Roofs> roof_ways_;

@@ -18,8 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSampleNs = 20e3;
-// What takes longer uses more memory than any cache holds, or is far from its speed: nothing needs to be brought back.
-constexpr double kLongNs = 5e6;
 constexpr int kQualifyingRounds = 5;
 constexpr double kFarSlower = 1.5;
 constexpr double kClearlySlower = 1.1;
@@ -36,14 +34,15 @@ double Contestant::TimeNs(const Candidate& candidate, long repeats) const {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / static_cast<double>(repeats);
 }
 
-Contestant::Contestant(std::vector<Candidate> candidates, bool hot) : hot_(false) {
+Contestant::Contestant(std::vector<Candidate> candidates, bool hot) : hot_(hot) {
   for (Candidate& candidate : candidates) {
     Entry entry;
     entry.candidate = std::move(candidate);
     entry.best_ns = kInfinity;
-    double once = std::max(1.0, TimeNs(entry.candidate, 1));
-    hot_ = hot && once < kLongNs;
-    if (hot_) once = std::max(1.0, TimeNs(entry.candidate, 3));
+    double once = TimeNs(entry.candidate, 1);
+    // The first call may have waited for memory or a core.
+    if (hot_) once = std::min(once, TimeNs(entry.candidate, 3));
+    once = std::max(once, 1.0);
     entry.repeats = std::max(1L, static_cast<long>(kSampleNs / once));
     entries_.push_back(std::move(entry));
   }
