@@ -3,7 +3,7 @@
 """Checks the machine code of the library's object files: instructions beyond the baseline only inside the functions of a target that
 may use them, and each target's kernels in registers of its own class.
 
-Usage: check-disassembly.py OBJDUMP x86_64|aarch64 BUILD_DIRECTORY
+Usage: check-disassembly.py OBJDUMP x86_64|aarch64 BUILD_DIRECTORY|SHARED_LIBRARY
 """
 
 import collections
@@ -56,7 +56,9 @@ def functions(objdump, objects):
 
 def main():
     objdump, architecture, build = sys.argv[1:]
-    objects = sorted(pathlib.Path(build, "CMakeFiles", "addnorm.dir").rglob("*.o"))
+    # With link-time optimization the objects have no machine code yet.
+    shared = pathlib.Path(build).is_file()
+    objects = [build] if shared else sorted(pathlib.Path(build, "CMakeFiles", "addnorm.dir").rglob("*.o"))
     targets = TARGETS[architecture]
     faults = []
     counts = collections.defaultdict(collections.Counter)

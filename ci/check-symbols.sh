@@ -3,7 +3,9 @@
 #
 # Checks what the library shows to and wants from the program around it: SONAME and exported symbols are those of
 # ci/abi.txt; nothing is undefined but what is listed here (no allocation, exceptions, threads, output or abort); no
-# static constructor; less than 1 MB as it is shipped, stripped.
+# static constructor; no function in a kernel's object file that the linker could put in the place of another file's, but
+# those of a target's namespace (it might use instructions that the other's callers do not have); less than 1 MB as it is
+# shipped, stripped.
 # Usage: ci/check-symbols.sh BUILD_DIRECTORY (of a shared library)
 source "$(dirname "$0")/lib.sh"
 shared=$1/libaddnorm.so objects=$1/CMakeFiles/addnorm.dir
@@ -34,6 +36,9 @@ echo "Undefined: ${undefined//$'\n'/ }"
 
 constructors=$(find "$objects" -name '*.o' -exec readelf --sections --wide {} + | grep -E '\.(init_array|ctors|preinit_array)' || true)
 [[ -z $constructors ]] || fail "static constructors: $constructors"
+
+weak=$(nm --demangle --defined-only "$objects"/src/{dispatch,kernels/*}.cc.o | grep ' W ' | grep -v 'addnorm\(_hwy\)\?::N_' || true)
+[[ -z $weak ]] || fail "weak functions outside of a target's namespace: $weak"
 
 strip -o "$stripped" "$shared"
 size=$(stat --format=%s "$stripped")
