@@ -156,7 +156,7 @@ class Judgement {
     for (size_t i = 0; i < span_count_; ++i) {
       const Span& s = spans_[i];
       // The library may call what no memory can hold too large.
-      const bool certain = s.end > Wide{1} << 64;
+      const bool certain = s.end >= Wide{1} << 64;  // not even the address behind it exists
       if (certain || s.end - s.begin >= Wide{1} << 48) v_.Add(ADDNORM_SIZE_TOO_LARGE, s.field->name, certain);
       nowhere = nowhere || certain;
       v_.in_reach = v_.in_reach && s.begin >= static_cast<Wide>(reinterpret_cast<uintptr_t>(begin_)) &&
