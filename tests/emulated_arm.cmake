@@ -7,12 +7,12 @@
 set(slow_in_emulator
   Accuracy.* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget* FloatingPointMode.ChangesNoBitAndIsRestored
   Fusion.AddThenNorm Fusion.NormThenAdd Fusion.Outputs* InPlace.EqualsSeparateMemory PathBoundaries.* Ops/OverlapTest.*
-  ReportedFaults.NaNAndInfinityStayInTheirRow SveLength.*)
+  ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.OfUnitSpread SpecialRows.WithoutSpreadGiveBeta SveLength.*)
 list(JOIN slow_in_emulator ":" slow_in_emulator)
 # On two of the CPUs, these as well.
 set(slower_tests
   FloatingPointMode.* Fusion.NormThenAdd PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow
-  ReportedFaults.NaNAndInfinityStayInTheirRow SveLength.*)
+  ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.WithoutSpreadGiveBeta SveLength.*)
 list(JOIN slower_tests ":" slower_tests)
 # add_emulated_test(name cpu filter)
 function(add_emulated_test name cpu filter)

@@ -22,7 +22,7 @@ endforeach()
 foreach(cpu Haswell EPYC)
   add_emulated_test(${cpu} avx2,scalar Checksums.*)
 endforeach()
-# Case B10: AVX without AVX2; AVX2 without what always comes with it; AVX2 in a system that does not keep its registers.
+# AVX without AVX2; AVX2 without what always comes with it; AVX2 in a system that does not keep its registers.
 # An instruction too many would end the program.
 foreach(cpu IvyBridge Haswell,-fma Haswell,-f16c Haswell,-bmi2 Haswell,-avx Haswell,-xsave)
   add_emulated_test(${cpu} scalar *ContractTest.*:WorkedExamples.*)

@@ -9,6 +9,7 @@
 #include "support/equal_bits.h"
 #include "support/op_case.h"
 #include "support/targets.h"
+#include "support/threads.h"
 
 namespace addnorm_test {
 namespace {
@@ -36,6 +37,7 @@ bool Possible(const OpCase& op_case, const Options& options, Operand output, Ope
   return written == (input == kX ? op_case.dtypes.x : op_case.dtypes.residual);
 }
 
+// https://github.com/ggml-org/llama.cpp/pull/24305, https://github.com/ikawrakow/ik_llama.cpp/pull/916
 TEST(InPlace, EqualsSeparateMemory) {
   int64_t pairs = 0;
   for (const OpCase& op_case : AllOpCases()) {
@@ -61,6 +63,12 @@ TEST(InPlace, EqualsSeparateMemory) {
             EXPECT_TRUE(SameBits(target, RunOn(target, in_place), wanted, in_place)) << aliasing.name;
           }
           ++pairs;
+          if (cols != 7 && cols < 1000) continue;
+          for (const std::string& target : SupportedTargets()) {
+            const ScopedTarget scoped(target);
+            RunInThreads(in_place, 8);
+            EXPECT_TRUE(SameBits(target, in_place.Outputs(), wanted, in_place)) << aliasing.name << ", 8 threads";
+          }
         }
         if (HasFailure()) return;
       }

@@ -13,6 +13,7 @@
 #include "support/equal_bits.h"
 #include "support/evaluate.h"
 #include "support/op_case.h"
+#include "support/oracle.h"
 #include "support/targets.h"
 
 namespace addnorm_test {
@@ -54,6 +55,44 @@ TEST(PathBoundaries, RmsExactSquares) { CheckBoundaries(Path::kExactSquares); }
 TEST(PathBoundaries, LayerNormSecondPass) { CheckBoundaries(Path::kSecondPass); }
 TEST(PathBoundaries, Wide) { CheckBoundaries(Path::kWide); }
 TEST(PathBoundaries, LargestAndSmallestValues) { CheckBoundaries(Path::kExtremes); }
+
+// A value at a limit itself, on the side that docs/NUMERICS.md says (R4, R7). Only there the last bit tells the paths
+// apart: squares summed in f32 round 2 + 2^-45 to 2, and f64 rounds the result a second time, here from just below a
+// tie.
+TEST(PathBoundaries, LimitsBelongToTheirPath) {
+  Options options;
+  options.epsilon = 0.0;
+  options.rstd = ADDNORM_F64;
+  const OpCase& rms_norm = FindOpCase(ADDNORM_OP_RMS_NORM, {ADDNORM_F32, 0, 0, ADDNORM_F32, 0});
+  std::vector<float> row(32);
+  row[0] = 0x1.000002p-48f;
+  row[16] = 0x1.fffffcp-49f;
+  Problem squares(rms_norm, options, 1, 32);
+  squares.Set(kX, 0, row);
+  for (const std::string& target : SupportedTargets()) {
+    RunOn(target, squares);
+    EXPECT_EQ(squares.Get(kRstd, 0), 0x1p50) << "mean square 2^-100: fast squares, on " << target;
+  }
+
+  options.gamma = options.beta = VectorType::kF32;
+  const float gamma = 0x1.000002p0f, beta = -0x1p-100f;
+  const float narrow = FusedF32(1.5f, gamma, beta);
+  const float wide = static_cast<float>(std::fma(1.5, static_cast<double>(gamma), static_cast<double>(beta)));
+  ASSERT_NE(narrow, wide);
+  for (const float rms : {0x1p-127f, 0x1p126f}) {
+    for (int i = 0; i < 16; ++i) row[static_cast<size_t>(i)] = i < 4 ? 1.5f * rms : i < 11 ? rms : 0.0f;
+    row.resize(16);
+    Problem problem(rms_norm, options, 1, 16);
+    problem.Set(kX, 0, row);
+    problem.Set(kGamma, 0, std::vector<float>(16, gamma));
+    problem.Set(kBeta, 0, std::vector<float>(16, beta));
+    for (const std::string& target : SupportedTargets()) {
+      RunOn(target, problem);
+      EXPECT_EQ(problem.Get(kRstd, 0), rms < 1.0f ? 0x1p127 : 0x1p-126);
+      EXPECT_EQ(problem.Get(kY, 0), static_cast<double>(rms < 1.0f ? wide : narrow)) << "rms " << rms << ", " << target;
+    }
+  }
+}
 
 // All along the way to the second pass and beyond, on rows that make f64 sums of squares err in one direction.
 TEST(PathBoundaries, MeanOverSpread) {

@@ -19,7 +19,7 @@ const float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<float> Constant(size_t n, float v) { return std::vector<float>(n, v); }
 
-// A17: https://github.com/pytorch/pytorch/issues/108956
+// https://github.com/pytorch/pytorch/issues/108956
 TEST(ReportedFaults, OneColumn) {
   Options options;
   options.gamma = options.beta = VectorType::kF32;
@@ -33,7 +33,7 @@ TEST(ReportedFaults, OneColumn) {
   }
 }
 
-// A18: https://github.com/tensorflow/tensorflow/issues/46366
+// https://github.com/tensorflow/tensorflow/issues/46366
 TEST(ReportedFaults, EmptySizes) {
   for (const OpCase& op_case : AllOpCases()) {
     for (const std::string& target : SupportedTargets()) {
@@ -48,7 +48,7 @@ TEST(ReportedFaults, EmptySizes) {
   }
 }
 
-// A20: https://github.com/microsoft/onnxruntime/issues/20623
+// https://github.com/microsoft/onnxruntime/issues/20623
 TEST(ReportedFaults, InputsAreNotModified) {
   for (const OpCase& op_case : AllOpCases()) {
     for (const Options& options : OptionsOf(op_case)) {
@@ -59,7 +59,7 @@ TEST(ReportedFaults, InputsAreNotModified) {
   }
 }
 
-// A23: https://github.com/vllm-project/vllm/issues/52104. sum_dtype decides, by default the residual's dtype.
+// https://github.com/vllm-project/vllm/issues/52104. sum_dtype decides, by default the residual's dtype.
 TEST(ReportedFaults, StatisticsOfTheRoundedSum) {
   Options options;
   options.epsilon = 0.0;
@@ -90,7 +90,7 @@ TEST(ReportedFaults, StatisticsOfTheRoundedSum) {
   OnEveryTarget(fits, [](const Problem& p, const std::string& target) { ExpectAll(p, kY, 1.0, target); });
 }
 
-// A25: https://github.com/openxla/xla/pull/10875, https://github.com/microsoft/onnxruntime/issues/13556
+// https://github.com/openxla/xla/pull/10875, https://github.com/microsoft/onnxruntime/issues/13556
 TEST(ReportedFaults, DtypeOfGammaAndBeta) {
   for (const OpCase& op_case : AllOpCases()) {
     if (!IsNorm(op_case.op())) continue;
@@ -116,7 +116,7 @@ TEST(ReportedFaults, DtypeOfGammaAndBeta) {
   }
 }
 
-// A26: https://github.com/pytorch/pytorch/issues/173885. NaN and infinity stay in their row.
+// https://github.com/pytorch/pytorch/issues/173885. NaN and infinity stay in their row.
 TEST(ReportedFaults, NaNAndInfinityStayInTheirRow) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const OpCase& op_case : AllOpCases()) {
@@ -173,7 +173,7 @@ TEST(ReportedFaults, NaNAndInfinityInVectorsStayInTheirElement) {
   }
 }
 
-// A30: https://github.com/pytorch/pytorch/issues/11869, https://github.com/mudler/vllm.cpp/issues/2908
+// https://github.com/pytorch/pytorch/issues/11869, https://github.com/mudler/vllm.cpp/issues/2908
 TEST(ReportedFaults, UnalignedPointers) {
   for (const OpCase& op_case : AllOpCases()) {
     const Options options = OptionsOf(op_case)[1];
@@ -193,7 +193,7 @@ TEST(ReportedFaults, UnalignedPointers) {
   }
 }
 
-// A32: https://github.com/pytorch/pytorch/pull/173039. No default: epsilon is what the caller says, in f64.
+// https://github.com/pytorch/pytorch/pull/173039. No default: epsilon is what the caller says, in f64.
 TEST(ReportedFaults, EpsilonIsTheCallers) {
   Options options;
   for (const auto& [epsilon, wanted] : {std::pair<double, double>{1.19e-7, 0.99998}, {0.0078125, 0.4927}}) {
@@ -206,7 +206,7 @@ TEST(ReportedFaults, EpsilonIsTheCallers) {
   }
 }
 
-// A34: https://github.com/linkedin/Liger-Kernel/pull/519
+// https://github.com/linkedin/Liger-Kernel/pull/519
 TEST(ReportedFaults, TailIsNotCounted) {
   for (const int64_t cols : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 1536, 4095, 4097}) {
     std::vector<float> row = Constant(static_cast<size_t>(cols), 5);

@@ -66,7 +66,7 @@ TEST(WorkedExamples, TokensOfABatch) {
   }
 }
 
-// A1: https://github.com/microsoft/onnxruntime/issues/21935
+// https://github.com/microsoft/onnxruntime/issues/21935
 TEST(ReportedFaults, ConstantRowGivesBeta) {
   for (const float value : {1234.0f, -0.1f, 1e-30f, 3e38f}) {
     Options options;
@@ -84,7 +84,7 @@ TEST(ReportedFaults, ConstantRowGivesBeta) {
   }
 }
 
-// A2: https://github.com/microsoft/onnxruntime/issues/28463, https://github.com/apache/tvm/issues/19592
+// https://github.com/microsoft/onnxruntime/issues/28463, https://github.com/apache/tvm/issues/19592
 TEST(ReportedFaults, MeanFarFromZero) {
   const Rows rows = {{40000, 40001, 40002, 40003}, {80000, 80001, 80002, 80003}};
   Problem moments = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F32), rows);
@@ -102,7 +102,7 @@ TEST(ReportedFaults, MeanFarFromZero) {
   });
 }
 
-// A4: https://github.com/pytorch/pytorch/issues/51102, https://github.com/pytorch/pytorch/pull/40307
+// https://github.com/pytorch/pytorch/issues/51102, https://github.com/pytorch/pytorch/pull/40307
 TEST(ReportedFaults, MeanOf2000) {
   const Rows rows = {{2000.125f, 2000.5f, 1998.5f, 2001.125f}};
   Problem variance = Example(Uniform(ADDNORM_OP_VARIANCE, ADDNORM_F32), rows);
@@ -120,7 +120,7 @@ TEST(ReportedFaults, MeanOf2000) {
   OnEveryTarget(twin, [](const Problem& p, const std::string&) { EXPECT_NEAR(p.Get(kVariance, 0), 1e-4, 2e-6); });
 }
 
-// A6: https://github.com/pytorch/pytorch/issues/5410, https://github.com/intel/torch-xpu-ops/pull/1374
+// https://github.com/pytorch/pytorch/issues/5410, https://github.com/intel/torch-xpu-ops/pull/1374
 TEST(ReportedFaults, ConstantRowWhoseMeanRounds) {
   struct {
     size_t cols;
@@ -157,7 +157,7 @@ TEST(ReportedFaults, ConstantRowOfAnyLength) {
   }
 }
 
-// A9: https://github.com/pytorch/pytorch/pull/178123, https://github.com/microsoft/onnxruntime/pull/32574
+// https://github.com/pytorch/pytorch/pull/178123, https://github.com/microsoft/onnxruntime/pull/32574
 TEST(ReportedFaults, SquaresOverflowOrUnderflow) {
   for (const float m : {1e15f, 1e18f, 1e19f, 1e25f, 1e35f, 3.4e38f, 1e-20f, 1e-30f, 1e-45f}) {
     Options options;
@@ -178,7 +178,7 @@ TEST(ReportedFaults, SquaresOverflowOrUnderflow) {
   });
 }
 
-// A10: https://github.com/pytorch/pytorch/pull/133085, https://github.com/ARM-software/ComputeLibrary/issues/1095
+// https://github.com/pytorch/pytorch/pull/133085, https://github.com/ARM-software/ComputeLibrary/issues/1095
 TEST(ReportedFaults, F16Squares) {
   Problem rms300 = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F16), {Constant(512, 300)});
   OnEveryTarget(rms300, [](const Problem& p, const std::string& target) { ExpectAll(p, kY, 1.0, target); });
@@ -192,7 +192,7 @@ TEST(ReportedFaults, F16Squares) {
   OnEveryTarget(variance, [](const Problem& p, const std::string&) { EXPECT_EQ(p.Get(kVariance, 0), 250000.0); });
 }
 
-// A11: https://github.com/numpy/numpy/issues/21941, /8237, /7930, /7933
+// https://github.com/numpy/numpy/issues/21941, /8237, /7930, /7933
 TEST(ReportedFaults, F16LongReductions) {
   Problem alternating = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F16), {Alternate(100000, 0, 2)});
   OnEveryTarget(alternating, [](const Problem& p, const std::string&) {
@@ -206,7 +206,7 @@ TEST(ReportedFaults, F16LongReductions) {
   });
 }
 
-// A12: https://github.com/pytorch/pytorch/issues/41527
+// https://github.com/pytorch/pytorch/issues/41527
 TEST(ReportedFaults, F16SmallEpsilon) {
   Options options;
   for (const double epsilon : {1e-12, 1e-8, 1e-300}) {
@@ -221,7 +221,7 @@ TEST(ReportedFaults, F16SmallEpsilon) {
   }
 }
 
-// A13: https://github.com/microsoft/onnxruntime/issues/10228. With epsilon 0 a row of zeros gives 0 (beta), and rstd
+// https://github.com/microsoft/onnxruntime/issues/10228. With epsilon 0 a row of zeros gives 0 (beta), and rstd
 // +inf.
 TEST(ReportedFaults, ZeroRow) {
   Options options;
@@ -247,7 +247,7 @@ TEST(ReportedFaults, ZeroRow) {
   });
 }
 
-// A14: https://github.com/Tencent/ncnn/issues/303, https://github.com/openvinotoolkit/openvino/pull/8142
+// https://github.com/Tencent/ncnn/issues/303, https://github.com/openvinotoolkit/openvino/pull/8142
 TEST(ReportedFaults, EpsilonIsInsideTheRoot) {
   Options options;
   options.epsilon = 0.1;

@@ -1,6 +1,6 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// Cases B8 and B21: calls while a program's objects are constructed and destroyed. Linked twice into one program,
+// Calls while a program's objects are constructed and destroyed. Linked twice into one program,
 // before and after the library; NAME and the priority tell the two apart.
 #include <cstdio>
 #include <cstdlib>

@@ -51,7 +51,7 @@ TEST(Lifetime, FirstCallInAThread) {
   EXPECT_EQ(right, 1);
 }
 
-// Case B9. (ThreadSanitizer looks at it in the sanitizer builds.)
+// ThreadSanitizer looks at first calls at once in tests/sanitize/threads.cc.
 TEST(Lifetime, FirstCallsFromThreadsAtOnce) {
   constexpr int kThreads = 8;
   std::atomic<int> waiting{kThreads};
