@@ -48,6 +48,12 @@ Contestant::Contestant(std::vector<Candidate> candidates, bool hot) : hot_(hot) 
   }
 }
 
+void Contestant::Settle(long times) const {
+  const Candidate& candidate = entries_[best_].candidate;
+  if (candidate.prepare) candidate.prepare();
+  candidate.run(times);
+}
+
 double Contestant::Sample(Entry* entry) const {
   const double ns = TimeNs(entry->candidate, entry->repeats);
   entry->samples.push_back(ns);
