@@ -77,9 +77,11 @@ struct AddNorm {
         return NormalizeRows<kStatistic>(c, kernel);
       }
     }
-    RowKernel kernel = FusedKernel<kStatistic, StoredSums<S>, StoreResult<Y>, T>(c);
-    kernel.first_pass = HWY_LIKELY(c.bias.data == nullptr) ? FirstPass<kStatistic, SumsToStore<X, R, S, T>>
-                                                           : FirstPassWithBias<kStatistic, X, R, S, T>;
+    RowKernel kernel = FusedKernel<kStatistic, SumsToStore<X, R, S, T>, StoreResult<Y>, T>(c);
+    if (HWY_UNLIKELY(c.bias.data != nullptr)) {
+      kernel.first_pass = FirstPassWithBias<kStatistic, X, R, S, T>;
+      kernel.normalize_with_first_pass = nullptr;
+    }
     NormalizeRows<kStatistic>(c, kernel);
   }
 };

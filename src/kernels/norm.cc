@@ -20,22 +20,14 @@ struct StoredRows {
   static HWY_INLINE StoredInput<X> Input(const Call& c, int64_t row) { return {Source(c, row)}; }
 };
 
-template <Statistic kStatistic, class X>
-HWY_INLINE void NormalizeStoredRows(const Call& c, RowKernel kernel) {
-  kernel.first_pass = FirstPass<kStatistic, StoredRows<X>>;
-  if constexpr (kStatistic == Statistic::kRmsNorm) kernel.prefetch = PrefetchRow<X>;
-  NormalizeRows<kStatistic>(c, kernel);
-}
-
 template <Statistic kStatistic>
 struct Norm {
   template <size_t kIndex>
   static void Run(const Call& c) {
     constexpr Dtypes kDtypes = dtypes::kNorm[kIndex];
     using T = Storage<VectorDtype(kDtypes)>;
-    using X = Storage<kDtypes.x>;
-    NormalizeStoredRows<kStatistic, X>(c,
-                                       FusedKernel<kStatistic, StoredRows<X>, StoreResult<Storage<kDtypes.y>>, T>(c));
+    using Rows = StoredRows<Storage<kDtypes.x>>;
+    NormalizeRows<kStatistic>(c, FusedKernel<kStatistic, Rows, StoreResult<Storage<kDtypes.y>>, T>(c));
   }
 };
 
@@ -48,10 +40,13 @@ struct NormAdd {
     using X = Storage<kDtypes.x>;
     using R = Storage<kDtypes.residual>;
     using Y = Storage<kDtypes.y>;
-    NormalizeStoredRows<kStatistic, X>(
-        c, c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)
-               ? FusedKernel<kStatistic, StoredRows<X>, AddAndStoreResult<RoundToStorage<X>, R, Y>, T>(c)
-               : StagedKernel<kStatistic, StoredRows<X>, AddAndStoreResult<RoundToAny, R, Y>, T>());
+    if (HWY_LIKELY(c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x))) {
+      using Sink = AddAndStoreResult<RoundToStorage<X>, R, Y>;
+      return NormalizeRows<kStatistic>(c, FusedKernel<kStatistic, StoredRows<X>, Sink, T>(c));
+    }
+    RowKernel kernel = StagedKernel<kStatistic, StoredRows<X>, AddAndStoreResult<RoundToAny, R, Y>, T>();
+    kernel.first_pass = FirstPass<kStatistic, StoredRows<X>>;
+    NormalizeRows<kStatistic>(c, kernel);
   }
 };
 

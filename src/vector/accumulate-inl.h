@@ -28,9 +28,6 @@ namespace HWY_NAMESPACE {
 template <size_t kCount>
 using Registers = std::make_index_sequence<kCount>;
 
-// Whether a vector of f32 may hold V lanes.
-inline constexpr bool kVectorsHoldAllLanes = hn::MaxLanes(D32()) == kLanes;
-
 // Calls f(Registers<n>()) with the number of this CPU's, as it is now.
 template <class Function>
 HWY_INLINE void WithRegisters(const Function& f) {
@@ -136,6 +133,49 @@ struct FoldedLanes {
   double total = 0.0;
 };
 
+// The lanes of a few rows, one vector a row, to be folded together.
+inline constexpr size_t kMaxRowsFolded = 8;
+
+// Lanes that are folded with those of other rows.
+struct LanesOfRows {
+  HWY_INLINE V64 Low(size_t) const { return hn::Zero(D64()); }
+  HWY_INLINE V64 High(size_t) const { return hn::Zero(D64()); }
+  template <class... V>
+  HWY_INLINE void Finish(V... v) {
+    hn::Store(internal::AddRegisters(v...), D64(), lanes);
+  }
+
+  double* lanes;
+};
+
+// Where they are kept, and what becomes of them.
+class RowsToFold {
+ public:
+  HWY_INLINE LanesOfRows Row(size_t row) { return {lanes_ + row * hn::Lanes(D64())}; }
+
+  // The sums of `rows` rows; `sums` has room for kMaxRowsFolded. Each step adds lanes i and i + h of two vectors at
+  // once: as lower and upper half of the two interleaved. n vectors of n lanes become one, in the order of the rows.
+  HWY_INLINE void Fold(size_t rows, double* HWY_RESTRICT sums) {
+    const D64 d;
+    const size_t n = hn::Lanes(d);
+    for (size_t row = rows; row < kMaxRowsFolded; ++row) hn::Store(hn::Zero(d), d, lanes_ + row * n);
+    for (size_t first = 0; first < rows; first += n) {
+      double* const lanes = lanes_ + first * n;
+      for (size_t half = n / 2; half != 0; half /= 2) {
+        for (size_t row = 0; row < half; ++row) {
+          const V64 a = hn::Load(d, lanes + row * n);
+          const V64 b = hn::Load(d, lanes + (row + half) * n);
+          hn::Store(hn::Add(hn::InterleaveWholeLower(d, a, b), hn::InterleaveWholeUpper(d, a, b)), d, lanes + row * n);
+        }
+      }
+      hn::StoreU(hn::Load(d, lanes), d, sums + first);
+    }
+  }
+
+ private:
+  alignas(64) double lanes_[kMaxRowsFolded * kLanes / 2];
+};
+
 // Lanes that stay in memory, so that a row may be summed in pieces: of whole steps, but for the last.
 struct alignas(64) StoredLanes {
   HWY_INLINE V64 Low(size_t index) const { return hn::Load(D64(), lanes + index * hn::Lanes(D32())); }
@@ -209,116 +249,93 @@ HWY_INLINE void LastPowerStep(D64 d, const Source& source, size_t col, size_t co
   PowerStep<kPowers>(d, source, col, extent, pivot, sum_low, sum_high, square_low, square_high);
 }
 
-// The loops over the columns of kRows rows at once. kLane counts the members of the lane packs: the f32 vectors of V
-// lanes of the first row, then those of the next.
-template <size_t kRows, class Indices>
+// The loops over the columns of a row. kRegister counts the f32 vectors of V lanes.
+template <class Indices>
 struct RowLoop;
 
-template <size_t kRows, size_t... kLane>
-struct RowLoop<kRows, std::index_sequence<kLane...>> {
-  static constexpr size_t kRegisters = sizeof...(kLane) / kRows;
-
-  static constexpr size_t Row(size_t lane) { return lane / kRegisters; }
-  static HWY_INLINE size_t Offset(D32 d, size_t lane) { return lane % kRegisters * hn::Lanes(d); }
-
-  // The copies of the sources stay in registers: the compiler cannot know that the stores of one do not change it.
-  template <class Source, class Lanes>
-  static HWY_INLINE void FastSquares(const Source* rows, size_t cols, RowSums<Lanes>* sums, Register<kLane>... low,
-                                     Register<kLane>... high) {
+template <size_t... kRegister>
+struct RowLoop<std::index_sequence<kRegister...>> {
+  // The copy of the source stays in registers: the compiler cannot know that its stores do not change it.
+  template <class Source, class Lanes, class Beside>
+  static HWY_INLINE void FastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums, const Beside& beside,
+                                     Register<kRegister>... low, Register<kRegister>... high) {
     const D32 d;
     const D64 d64;
+    const size_t n = hn::Lanes(d);
     constexpr size_t kStep = kSquaresPerStep * kLanes;
-    const Source first = rows[0], last = rows[kRows - 1];
+    const Source source = row;
     size_t col = 0;
     for (; col + kStep <= cols; col += kStep) {
-      (AddWidened(d64, SquaresOfFourBlocks(d, Row(kLane) == 0 ? first : last, col + Offset(d, kLane)), low, high), ...);
+      (AddWidened(d64, SquaresOfFourBlocks(d, source, col + kRegister * n), low, high), ...);
+      beside(col, std::integral_constant<size_t, kStep>());
     }
     if (col < cols) {
-      (AddWidened(d64, SquaresOfLastBlocks(d, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), cols), low, high),
-       ...);
+      (AddWidened(d64, SquaresOfLastBlocks(d, source, col + kRegister * n, cols), low, high), ...);
+      beside(col, cols - col);
     }
-    Finish<&RowSums<Lanes>::squares>(sums, low..., high...);
+    sums.squares.Finish(low..., high...);
   }
 
-  template <Powers kPowers, class Source, class Lanes>
-  static HWY_INLINE void PowerSums(const Source* rows, size_t cols, double pivot, RowSums<Lanes>* sums,
-                                   Register<kLane>... sum_low, Register<kLane>... sum_high,
-                                   Register<kLane>... square_low, Register<kLane>... square_high) {
-    const D32 d;
-    const D64 d64;
-    const Source first = rows[0], last = rows[kRows - 1];
+  template <Powers kPowers, class Source, class Lanes, class Beside>
+  static HWY_INLINE void PowerSums(const Source& row, size_t cols, double pivot, RowSums<Lanes>& sums,
+                                   const Beside& beside, Register<kRegister>... sum_low,
+                                   Register<kRegister>... sum_high, Register<kRegister>... square_low,
+                                   Register<kRegister>... square_high) {
+    const D64 d;
+    const size_t n = hn::Lanes(D32());
+    const Source source = row;
     size_t col = 0;
     for (; col + kLanes <= cols; col += kLanes) {
-      (PowerStep<kPowers>(d64, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), Full(), pivot, sum_low, sum_high,
-                          square_low, square_high),
+      (PowerStep<kPowers>(d, source, col + kRegister * n, Full(), pivot, sum_low, sum_high, square_low, square_high),
        ...);
+      beside(col, std::integral_constant<size_t, kLanes>());
     }
     if (col < cols) {
-      (LastPowerStep<kPowers>(d64, Row(kLane) == 0 ? first : last, col + Offset(d, kLane), cols, pivot, sum_low,
-                              sum_high, square_low, square_high),
+      (LastPowerStep<kPowers>(d, source, col + kRegister * n, cols, pivot, sum_low, sum_high, square_low, square_high),
        ...);
+      beside(col, cols - col);
     }
-    if constexpr (kPowers != Powers::kSquares) Finish<&RowSums<Lanes>::values>(sums, sum_low..., sum_high...);
-    if constexpr (kPowers != Powers::kValues) Finish<&RowSums<Lanes>::squares>(sums, square_low..., square_high...);
-  }
-
-  // Several rows at once have one register each.
-  template <auto kMember, class Lanes>
-  static HWY_INLINE void Finish(RowSums<Lanes>* sums, Register<kLane>... low, Register<kLane>... high) {
-    if constexpr (kRows == 1) {
-      (sums[0].*kMember).Finish(low..., high...);
-    } else {
-      static_assert(kRegisters == 1, "the lanes of a row are neighbours");
-      ((sums[kLane].*kMember).Finish(low, high), ...);
-    }
+    if constexpr (kPowers != Powers::kSquares) sums.values.Finish(sum_low..., sum_high...);
+    if constexpr (kPowers != Powers::kValues) sums.squares.Finish(square_low..., square_high...);
   }
 };
 
-template <size_t kRows, class Source, class Lanes, size_t... kLane>
-HWY_INLINE void FastSquares(std::index_sequence<kLane...> lanes, const Source* rows, size_t cols,
-                            RowSums<Lanes>* sums) {
-  using Loop = RowLoop<kRows, decltype(lanes)>;
-  Loop::FastSquares(rows, cols, sums, sums[Loop::Row(kLane)].squares.Low(kLane % Loop::kRegisters)...,
-                    sums[Loop::Row(kLane)].squares.High(kLane % Loop::kRegisters)...);
+template <class Source, class Lanes, class Beside, size_t... kRegister>
+HWY_INLINE void FastSquares(std::index_sequence<kRegister...> registers, const Source& row, size_t cols,
+                            RowSums<Lanes>& sums, const Beside& beside) {
+  RowLoop<decltype(registers)>::FastSquares(row, cols, sums, beside, sums.squares.Low(kRegister)...,
+                                            sums.squares.High(kRegister)...);
 }
 
-template <Powers kPowers, size_t kRows, class Source, class Lanes, size_t... kLane>
-HWY_INLINE void PowerSums(std::index_sequence<kLane...> lanes, const Source* rows, size_t cols, double pivot,
-                          RowSums<Lanes>* sums) {
-  using Loop = RowLoop<kRows, decltype(lanes)>;
-  Loop::template PowerSums<kPowers>(rows, cols, pivot, sums,
-                                    sums[Loop::Row(kLane)].values.Low(kLane % Loop::kRegisters)...,
-                                    sums[Loop::Row(kLane)].values.High(kLane % Loop::kRegisters)...,
-                                    sums[Loop::Row(kLane)].squares.Low(kLane % Loop::kRegisters)...,
-                                    sums[Loop::Row(kLane)].squares.High(kLane % Loop::kRegisters)...);
+template <Powers kPowers, class Source, class Lanes, class Beside, size_t... kRegister>
+HWY_INLINE void PowerSums(std::index_sequence<kRegister...> registers, const Source& row, size_t cols, double pivot,
+                          RowSums<Lanes>& sums, const Beside& beside) {
+  RowLoop<decltype(registers)>::template PowerSums<kPowers>(
+      row, cols, pivot, sums, beside, sums.values.Low(kRegister)..., sums.values.High(kRegister)...,
+      sums.squares.Low(kRegister)..., sums.squares.High(kRegister)...);
 }
 
 }  // namespace internal
 
+// What is done in the loop over a row beside its sums, for each step of (col, count): nothing, in most cases.
+struct NothingBeside {
+  template <class Count>
+  HWY_INLINE void operator()(size_t, Count) const {}
+};
+
 // Adds the squares of a row, four at a time summed in f32 (RMSNorm's fast statistic).
-template <class Source, class Lanes>
-HWY_INLINE void AccumulateFastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums) {
-  WithRegisters([&](auto lanes) HWY_ATTR { internal::FastSquares<1>(lanes, &row, cols, &sums); });
+template <class Source, class Lanes, class Beside = NothingBeside>
+HWY_INLINE void AccumulateFastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums,
+                                      const Beside& beside = Beside()) {
+  WithRegisters([&](auto registers) HWY_ATTR { internal::FastSquares(registers, row, cols, sums, beside); });
 }
 
 // Adds x - pivot and its square in f64, or one of them.
-template <Powers kPowers, class Source, class Lanes>
-HWY_INLINE void AccumulatePowers(const Source& row, size_t cols, double pivot, RowSums<Lanes>& sums) {
-  WithRegisters([&](auto lanes) HWY_ATTR { internal::PowerSums<kPowers, 1>(lanes, &row, cols, pivot, &sums); });
-}
-
-// The same of two rows: at once where a vector holds V lanes. Each addition to a lane waits for the one before, and
-// where V lanes are more vectors they hide that by themselves.
-template <Powers kPowers, class Source, class Lanes>
-HWY_INLINE void AccumulatePowersOfTwo(const Source (&rows)[2], size_t cols, double pivot, RowSums<Lanes> (&sums)[2]) {
-  WithRegisters([&](auto lanes) HWY_ATTR {
-    if constexpr (decltype(lanes)::size() == 1) {
-      internal::PowerSums<kPowers, 2>(Registers<2>(), rows, cols, pivot, sums);
-    } else {
-      internal::PowerSums<kPowers, 1>(lanes, &rows[0], cols, pivot, &sums[0]);
-      internal::PowerSums<kPowers, 1>(lanes, &rows[1], cols, pivot, &sums[1]);
-    }
-  });
+template <Powers kPowers, class Source, class Lanes, class Beside = NothingBeside>
+HWY_INLINE void AccumulatePowers(const Source& row, size_t cols, double pivot, RowSums<Lanes>& sums,
+                                 const Beside& beside = Beside()) {
+  WithRegisters([&](auto registers)
+                    HWY_ATTR { internal::PowerSums<kPowers>(registers, row, cols, pivot, sums, beside); });
 }
 
 }  // namespace HWY_NAMESPACE

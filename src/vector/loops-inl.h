@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "src/vector/storage-inl.h"
 
@@ -33,6 +34,16 @@ HWY_INLINE void ForEachVector(size_t begin, size_t end, const Function& f) {
   }
   for (; col + n <= end; col += n) f(col, Full());
   if (col < end) f(col, Partial{end - col});
+}
+
+// The same for `count` columns from `begin` on, which are whole vectors where the count is a constant.
+template <class Count, class Function>
+HWY_INLINE void ForEachVectorOf(size_t begin, Count count, const Function& f) {
+  if constexpr (std::is_same_v<Count, size_t>) {
+    ForEachVector<1>(begin, begin + count, f);
+  } else {
+    for (size_t i = 0; i < Count::value; i += hn::Lanes(D32())) f(begin + i, Full());
+  }
 }
 
 // Elements of a stage; a multiple of what the accumulators take in one step.

@@ -21,13 +21,13 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
 
-// Rows whose statistics are gathered before the first of them is normalized: their divisions and roots then overlap, or
-// are those of one vector.
+// Rows whose statistics are gathered before the first of them is normalized: their divisions and roots are those of one
+// vector.
 inline constexpr int64_t kMaxRowsTogether = 8;
 
-// They have to stay in L1 until they are normalized.
+// They have to stay in L1 until they are normalized, and so do the groups after them.
 HWY_INLINE int64_t RowsTogether(int64_t cols) {
-  constexpr int64_t kElementsInL1 = 4096;
+  constexpr int64_t kElementsInL1 = 1024;
   return cols > kElementsInL1 / 2 ? 1 : std::min(kElementsInL1 / cols, kMaxRowsTogether);
 }
 
@@ -73,46 +73,51 @@ struct RowKernel {
   void (*first_pass)(const Call&, RowGroup&);
   // The sums of a row that the first pass was not good enough for: about a pivot for LayerNorm, exact for RMSNorm.
   Sums (*second_pass)(const Call&, int64_t row, double pivot);
-  // Columns `begin` to `end` of the rows `first` to `last` of a group. Null where only stages will do.
-  void (*normalize)(const Call&, const RowGroup&, int64_t first, int64_t last, size_t begin, size_t end);
+  // The rows of a group, none of them hard. Null where only stages will do.
+  void (*normalize)(const Call&, const RowGroup&, int64_t first, int64_t last);
+  // The same, and the first pass over as many rows of a later group in the same loop. Null where that is not wanted.
+  void (*normalize_with_first_pass)(const Call&, const RowGroup&, RowGroup& later);
   void (*normalize_staged)(const Call&, int64_t row, const Scale&);
-  // Asks for columns of a row that the first pass will read; null where that does not gain.
-  void (*prefetch)(const Call&, int64_t row, size_t begin, size_t end);
   int64_t rows_together;
 };
 
 // ---- The first pass
 
 // Adds what the statistic needs of a row, or of a piece of one.
-template <Statistic kStatistic, class Source, class Lanes>
-HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<Lanes>& sums) {
+template <Statistic kStatistic, class Source, class Lanes, class Beside = NothingBeside>
+HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<Lanes>& sums,
+                                    const Beside& beside = Beside()) {
   if constexpr (kStatistic == Statistic::kLayerNorm) {
-    AccumulatePowers<Powers::kBoth>(source, cols, 0.0, sums);
+    AccumulatePowers<Powers::kBoth>(source, cols, 0.0, sums, beside);
   } else {
-    AccumulateFastSquares(source, cols, sums);
+    AccumulateFastSquares(source, cols, sums, beside);
   }
 }
 
-// Rows::Source(call, row) is what the first pass reads.
+// The sums of a group. Rows::Source(call, row) is what the first pass reads; beside(r) what is done in the same loop.
+template <Statistic kStatistic, class Rows, class MakeBeside>
+HWY_INLINE void SumGroup(const Call& c, RowGroup& group, const MakeBeside& beside) {
+  const size_t cols = static_cast<size_t>(c.cols);
+  if (group.count == 1) {
+    RowSums<FoldedLanes> sums;
+    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin), cols, sums, beside(0));
+    group.Keep(0, sums);
+    return;
+  }
+  RowsToFold values, squares;
+  for (int64_t r = 0; r < group.count; ++r) {
+    const size_t row = static_cast<size_t>(r);
+    RowSums<LanesOfRows> sums = {values.Row(row), squares.Row(row)};
+    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), cols, sums, beside(r));
+  }
+  const size_t rows = static_cast<size_t>(group.count);
+  if constexpr (kStatistic == Statistic::kLayerNorm) values.Fold(rows, group.values);
+  squares.Fold(rows, group.squares);
+}
+
 template <Statistic kStatistic, class Rows>
 HWY_NOINLINE void FirstPass(const Call& c, RowGroup& group) {
-  const size_t cols = static_cast<size_t>(c.cols);
-  int64_t r = 0;
-  if constexpr (kStatistic == Statistic::kLayerNorm && kVectorsHoldAllLanes) {
-    for (; r + 2 <= group.count; r += 2) {
-      const decltype(Rows::Source(c, 0)) sources[2] = {Rows::Source(c, group.begin + r),
-                                                       Rows::Source(c, group.begin + r + 1)};
-      RowSums<FoldedLanes> sums[2];
-      AccumulatePowersOfTwo<Powers::kBoth>(sources, cols, 0.0, sums);
-      group.Keep(r, sums[0]);
-      group.Keep(r + 1, sums[1]);
-    }
-  }
-  for (; r < group.count; ++r) {
-    RowSums<FoldedLanes> sums;
-    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), cols, sums);
-    group.Keep(r, sums);
-  }
+  SumGroup<kStatistic, Rows>(c, group, [](int64_t) HWY_ATTR { return NothingBeside(); });
 }
 
 // ---- The scales
@@ -182,62 +187,79 @@ HWY_INLINE void ScaleRows(const Call& c, const RowKernel& kernel, RowGroup& grou
 
 // ---- The loop
 
-// Rows that come from beyond L2 are asked for while the row before is written, a piece at a time, as the hardware does
-// not look ahead from one row to the next. Measured to gain for RMSNorm alone: LayerNorm's first pass computes for as
-// long as it waits, and a sum reads two rows and writes one in its first pass.
-inline constexpr size_t kPrefetchCols = 512;
-
-HWY_INLINE bool IsBeyondCache(const Call& c) {
-  constexpr int64_t kElementsInL2 = int64_t{1} << 19;
-  return c.cols >= static_cast<int64_t>(kPrefetchCols) && c.rows > kElementsInL2 / c.cols;
-}
-
-// Into L2: L1 holds the row before, gamma and beta.
-template <class X>
-HWY_NOINLINE void PrefetchRow(const Call& c, int64_t row, size_t begin, size_t end) {
-  constexpr size_t kStep = 64 / sizeof(X);  // a cache line
-  const X* from = c.x.Row<const X>(row);
-  for (size_t i = begin; i < end; i += kStep) ADDNORM_PREFETCH_L2(from + i);
-}
-
-// Normalizes the rows of a group, those of the next on their way.
-HWY_INLINE void NormalizeGroup(const Call& c, const RowKernel& kernel, const RowGroup& group, bool prefetch) {
-  const size_t cols = static_cast<size_t>(c.cols);
-  if (HWY_LIKELY(!group.any_hard && !prefetch && kernel.normalize != nullptr)) {
-    return kernel.normalize(c, group, 0, group.count, 0, cols);
-  }
-  const size_t piece_cols = prefetch ? kPrefetchCols : cols;
+HWY_INLINE void NormalizeGroup(const Call& c, const RowKernel& kernel, const RowGroup& group) {
+  if (HWY_LIKELY(!group.any_hard && kernel.normalize != nullptr)) return kernel.normalize(c, group, 0, group.count);
   for (int64_t r = 0; r < group.count; ++r) {
     if (kernel.normalize == nullptr || group.hard[r] != 0) {
       kernel.normalize_staged(c, group.begin + r, group.Get(r));
-      continue;
-    }
-    const int64_t next = group.begin + r + group.count;
-    for (size_t piece = 0; piece < cols; piece += piece_cols) {
-      const size_t end = std::min(cols, piece + piece_cols);
-      if (prefetch && next < c.rows) kernel.prefetch(c, next, piece, end);
-      kernel.normalize(c, group, r, r + 1, piece, end);
+    } else {
+      kernel.normalize(c, group, r, r + 1);
     }
   }
 }
 
-// All rows of a call.
+HWY_INLINE void StoreStatistics(const Call& c, const RowGroup& group) {
+  if (c.mean.data == nullptr && c.rstd.data == nullptr) return;
+  for (int64_t r = 0; r < group.count; ++r) {
+    c.mean.StoreStatistic(group.begin + r, static_cast<double>(group.mean_hi[r]) + group.mean_lo[r]);
+    c.rstd.StoreStatistic(group.begin + r, group.rstd[r]);
+  }
+}
+
+// A group at a time.
 template <Statistic kStatistic>
-HWY_NOINLINE void NormalizeRows(const Call& c, const RowKernel& kernel) {
-  const bool prefetch = kernel.prefetch != nullptr && IsBeyondCache(c);
-  const bool statistics = c.mean.data != nullptr || c.rstd.data != nullptr;
+HWY_NOINLINE void NormalizeGroups(const Call& c, const RowKernel& kernel) {
   RowGroup group;
   for (; group.begin < c.rows; group.begin += group.count) {
     group.count = std::min(kernel.rows_together, c.rows - group.begin);
     kernel.first_pass(c, group);
     ScaleRows<kStatistic>(c, kernel, group);
-    if (statistics) {
-      for (int64_t r = 0; r < group.count; ++r) {
-        c.mean.StoreStatistic(group.begin + r, static_cast<double>(group.mean_hi[r]) + group.mean_lo[r]);
-        c.rstd.StoreStatistic(group.begin + r, group.rstd[r]);
-      }
+    StoreStatistics(c, group);
+    NormalizeGroup(c, kernel, group);
+  }
+}
+
+// Three groups on their way: while one is normalized the scales of the next are computed, and the first pass goes over
+// the one after, so that neither divisions and roots nor memory are waited for.
+template <Statistic kStatistic>
+HWY_NOINLINE void NormalizeGroupsAhead(const Call& c, const RowKernel& kernel) {
+  RowGroup groups[3];
+  int64_t begun = 0;
+  const auto begin = [&](RowGroup& group) HWY_ATTR {
+    group.begin = begun;
+    group.count = std::min(kernel.rows_together, c.rows - begun);
+    begun += group.count;
+  };
+  RowGroup *group = &groups[0], *next = &groups[1], *later = &groups[2];
+  begin(*group);
+  kernel.first_pass(c, *group);
+  ScaleRows<kStatistic>(c, kernel, *group);
+  begin(*next);
+  kernel.first_pass(c, *next);
+  while (group->count != 0) {
+    if (next->count != 0) ScaleRows<kStatistic>(c, kernel, *next);
+    StoreStatistics(c, *group);
+    begin(*later);
+    if (HWY_LIKELY(later->count == group->count && !group->any_hard)) {
+      kernel.normalize_with_first_pass(c, *group, *later);
+    } else {
+      kernel.first_pass(c, *later);
+      NormalizeGroup(c, kernel, *group);
     }
-    NormalizeGroup(c, kernel, group, prefetch);
+    RowGroup* const done = group;
+    group = next;
+    next = later;
+    later = done;
+  }
+}
+
+// All rows of a call.
+template <Statistic kStatistic>
+HWY_INLINE void NormalizeRows(const Call& c, const RowKernel& kernel) {
+  if (kernel.normalize_with_first_pass == nullptr || c.rows <= kernel.rows_together) {
+    NormalizeGroups<kStatistic>(c, kernel);
+  } else {
+    NormalizeGroupsAhead<kStatistic>(c, kernel);
   }
 }
 
@@ -254,18 +276,47 @@ HWY_NOINLINE Sums SecondPass(const Call& c, int64_t row, double pivot) {
 }
 
 template <class Rows, class Normalize, class Affine, class Sink>
-HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t first, int64_t last, size_t begin,
-                                  size_t end) {
+HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t first, int64_t last) {
   const D32 d;
   const Affine affine(c);
   for (int64_t r = first; r < last; ++r) {
     const auto source = Rows::Input(c, group.begin + r).row;
     const Normalize normalize(group.Get(r));
     const Sink sink(c, group.begin + r);
-    ForEachVector<Affine::kUnroll>(begin, end, [&](size_t col, auto extent) HWY_ATTR {
+    ForEachVector<Affine::kUnroll>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
       sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
     });
   }
+}
+
+// One row, by columns.
+template <class Source, class Normalize, class Affine, class Sink>
+struct NormalizeColumns {
+  template <class Count>
+  HWY_INLINE void operator()(size_t begin, Count count) const {
+    const D32 d;
+    ForEachVectorOf(begin, count, [&](size_t col, auto extent) HWY_ATTR {
+      sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
+    });
+  }
+
+  Source source;
+  Normalize normalize;
+  Affine affine;
+  Sink sink;
+};
+
+// Each row of `group` is normalized in the loop that sums a row of `later`: what one computes hides what the other
+// waits for.
+template <Statistic kStatistic, class Rows, class Normalize, class Affine, class Sink>
+HWY_NOINLINE void NormalizeWithFirstPass(const Call& c, const RowGroup& group, RowGroup& later) {
+  using Source = decltype(Rows::Input(c, 0).row);
+  const Affine affine(c);
+  SumGroup<kStatistic, Rows>(c, later, [&](int64_t r) HWY_ATTR {
+    const int64_t row = group.begin + r;
+    return NormalizeColumns<Source, Normalize, Affine, Sink>{Rows::Input(c, row).row, Normalize(group.Get(r)), affine,
+                                                             Sink(c, row)};
+  });
 }
 
 template <class Rows, class Normalize, class Sink, class T>
@@ -283,13 +334,26 @@ HWY_INLINE RowKernel StagedKernel() {
   return kernel;
 }
 
-// The same with one loop for plain rows.
+// Whether the first pass over a later row gains more than it costs: that rows leave L1 between first pass and
+// normalizing. Not where they are long, memory is near, and there is little to compute.
+template <Statistic kStatistic>
+HWY_INLINE bool IsBetterAhead(const Call& c) {
+  constexpr int64_t kElementsInL1 = 2048, kElementsInL2 = int64_t{1} << 18;
+  return kStatistic == Statistic::kLayerNorm || c.cols <= kElementsInL1 || c.rows > kElementsInL2 / c.cols;
+}
+
+// The same with one loop for plain rows, and one for them and the first pass, which reads Rows::Source.
 template <Statistic kStatistic, class Rows, class Sink, class T>
 HWY_INLINE RowKernel FusedKernel(const Call& c) {
+  using Normalize = NarrowNormalize<kStatistic>;
   RowKernel kernel = StagedKernel<kStatistic, Rows, Sink, T>();
+  const bool ahead = IsBetterAhead<kStatistic>(c);
   WithAffine<T>(c, [&](auto affine) HWY_ATTR {
-    kernel.normalize = NormalizeNarrow<Rows, NarrowNormalize<kStatistic>, typename decltype(affine)::Type, Sink>;
+    using Affine = typename decltype(affine)::Type;
+    kernel.normalize = NormalizeNarrow<Rows, Normalize, Affine, Sink>;
+    if (ahead) kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, Sink>;
   });
+  kernel.first_pass = FirstPass<kStatistic, Rows>;
   kernel.rows_together = RowsTogether(c.cols);
   return kernel;
 }
