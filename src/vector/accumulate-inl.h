@@ -148,14 +148,26 @@ struct LanesOfRows {
   double* lanes;
 };
 
-// Where they are kept, and what becomes of them.
+// Where they are kept until then.
 class RowsToFold {
  public:
   HWY_INLINE LanesOfRows Row(size_t row) { return {lanes_ + row * hn::Lanes(D64())}; }
 
-  // The sums of `rows` rows; `sums` has room for kMaxRowsFolded. Each step adds lanes i and i + h of two vectors at
-  // once: as lower and upper half of the two interleaved. n vectors of n lanes become one, in the order of the rows.
+  // The sums of `rows` rows, in `sums` with room for kMaxRowsFolded.
   HWY_INLINE void Fold(size_t rows, double* HWY_RESTRICT sums) {
+    if (rows == 1) {
+      WithRegisters([&](auto registers) HWY_ATTR {
+        sums[0] = internal::FoldRegister<kLanes / (2 * registers.size())>(hn::Load(D64(), lanes_));
+      });
+    } else {
+      FoldTogether(rows, sums);
+    }
+  }
+
+ private:
+  // Each step adds lanes i and i + h of two vectors at once: as lower and upper half of the two interleaved. n vectors
+  // of n lanes become one, in the order of the rows.
+  HWY_NOINLINE void FoldTogether(size_t rows, double* HWY_RESTRICT sums) {
     const D64 d;
     const size_t n = hn::Lanes(d);
     for (size_t row = rows; row < kMaxRowsFolded; ++row) hn::Store(hn::Zero(d), d, lanes_ + row * n);
@@ -172,7 +184,6 @@ class RowsToFold {
     }
   }
 
- private:
   alignas(64) double lanes_[kMaxRowsFolded * kLanes / 2];
 };
 

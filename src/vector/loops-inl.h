@@ -24,12 +24,14 @@ template <size_t kUnroll = 4, class Function>
 HWY_INLINE void ForEachVector(size_t begin, size_t end, const Function& f) {
   const size_t n = hn::Lanes(D32());
   size_t col = begin;
-  if constexpr (kUnroll == 4) {
-    for (; col + 4 * n <= end; col += 4 * n) {
+  if constexpr (kUnroll > 1) {
+    for (; col + kUnroll * n <= end; col += kUnroll * n) {
       f(col, Full());
       f(col + n, Full());
-      f(col + 2 * n, Full());
-      f(col + 3 * n, Full());
+      if constexpr (kUnroll == 4) {
+        f(col + 2 * n, Full());
+        f(col + 3 * n, Full());
+      }
     }
   }
   for (; col + n <= end; col += n) f(col, Full());

@@ -10,6 +10,7 @@
 #endif
 
 #include <cstddef>
+#include <type_traits>
 
 #include "src/vector/loops-inl.h"
 #include "src/vector/sources-inl.h"
@@ -43,8 +44,11 @@ struct NarrowRmsNorm {
 // ---- Affine: y = fma(round(t), gamma + gamma_offset, beta). Each struct is one case of that formula with what is
 // absent left out: T is the dtype of gamma and beta where it is known.
 
+// kIsUsual: worth a loop of its own with the first pass.
+
 struct NoAffine {
-  static constexpr size_t kUnroll = 4;
+  static constexpr size_t kUnroll = 2;
+  static constexpr bool kIsUsual = false;
 
   explicit NoAffine(const Call&) {}
 
@@ -56,7 +60,8 @@ struct NoAffine {
 
 template <class T>
 struct Gamma {
-  static constexpr size_t kUnroll = 4;
+  static constexpr size_t kUnroll = 2;
+  static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit Gamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)) {}
 
@@ -70,7 +75,8 @@ struct Gamma {
 
 template <class T>
 struct GammaBeta {
-  static constexpr size_t kUnroll = 4;
+  static constexpr size_t kUnroll = 2;
+  static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit GammaBeta(const Call& c)
       : gamma(static_cast<const T*>(c.gamma.data)), beta(static_cast<const T*>(c.beta.data)) {}
@@ -89,6 +95,7 @@ struct GammaBeta {
 template <class T>
 struct AnyAffine {
   static constexpr size_t kUnroll = 1;  // it is large
+  static constexpr bool kIsUsual = false;
 
   explicit AnyAffine(const Call& c)
       : gamma(c.gamma), beta(c.beta), gamma_offset(c.gamma_offset), norm_dtype(c.norm_dtype) {}

@@ -27,7 +27,7 @@ inline constexpr int64_t kMaxRowsTogether = 8;
 
 // They have to stay in L1 until they are normalized, and so do the groups after them.
 HWY_INLINE int64_t RowsTogether(int64_t cols) {
-  constexpr int64_t kElementsInL1 = 1024;
+  constexpr int64_t kElementsInL1 = 2048;
   return cols > kElementsInL1 / 2 ? 1 : std::min(kElementsInL1 / cols, kMaxRowsTogether);
 }
 
@@ -48,11 +48,6 @@ struct RowGroup {
   int64_t hard[kMaxRowsTogether];  // not 0 if the row needs more than the first pass, or f64 to be normalized
   bool any_hard;
 
-  template <class Lanes>
-  HWY_INLINE void Keep(int64_t r, const RowSums<Lanes>& sums) {
-    values[r] = sums.values.Fold();
-    squares[r] = sums.squares.Fold();
-  }
   HWY_INLINE Scale Get(int64_t r) const {
     return {mean_lo[r], inverse64[r], rstd[r], mean_hi[r], inverse[r], correction[r], hard[r] != 0};
   }
@@ -97,18 +92,11 @@ HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<L
 // The sums of a group. Rows::Source(call, row) is what the first pass reads; beside(r) what is done in the same loop.
 template <Statistic kStatistic, class Rows, class MakeBeside>
 HWY_INLINE void SumGroup(const Call& c, RowGroup& group, const MakeBeside& beside) {
-  const size_t cols = static_cast<size_t>(c.cols);
-  if (group.count == 1) {
-    RowSums<FoldedLanes> sums;
-    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin), cols, sums, beside(0));
-    group.Keep(0, sums);
-    return;
-  }
   RowsToFold values, squares;
   for (int64_t r = 0; r < group.count; ++r) {
     const size_t row = static_cast<size_t>(r);
     RowSums<LanesOfRows> sums = {values.Row(row), squares.Row(row)};
-    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), cols, sums, beside(r));
+    AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), static_cast<size_t>(c.cols), sums, beside(r));
   }
   const size_t rows = static_cast<size_t>(group.count);
   if constexpr (kStatistic == Statistic::kLayerNorm) values.Fold(rows, group.values);
@@ -334,15 +322,17 @@ HWY_INLINE RowKernel StagedKernel() {
   return kernel;
 }
 
-// Whether the first pass over a later row gains more than it costs: that rows leave L1 between first pass and
-// normalizing. Not where they are long, memory is near, and there is little to compute.
+// Whether the first pass over later rows gains more than it costs: that rows may leave L1 until they are normalized. For
+// RMSNorm, which has little to compute, not where rows are short, nor where they are long and memory is near.
 template <Statistic kStatistic>
 HWY_INLINE bool IsBetterAhead(const Call& c) {
-  constexpr int64_t kElementsInL1 = 2048, kElementsInL2 = int64_t{1} << 18;
-  return kStatistic == Statistic::kLayerNorm || c.cols <= kElementsInL1 || c.rows > kElementsInL2 / c.cols;
+  constexpr int64_t kMinCols = 256, kMaxColsInL1 = 2048, kElementsInL2 = int64_t{1} << 18;
+  if constexpr (kStatistic == Statistic::kLayerNorm) return true;
+  return c.cols >= kMinCols && (c.cols <= kMaxColsInL1 || c.rows > kElementsInL2 / c.cols);
 }
 
-// The same with one loop for plain rows, and one for them and the first pass, which reads Rows::Source.
+// The same with one loop for plain rows; and, if all matrices are f32 and the affine is a usual one, with one for them
+// and the first pass, which reads Rows::Source. The others would cost more code than they gain time.
 template <Statistic kStatistic, class Rows, class Sink, class T>
 HWY_INLINE RowKernel FusedKernel(const Call& c) {
   using Normalize = NarrowNormalize<kStatistic>;
@@ -351,7 +341,9 @@ HWY_INLINE RowKernel FusedKernel(const Call& c) {
   WithAffine<T>(c, [&](auto affine) HWY_ATTR {
     using Affine = typename decltype(affine)::Type;
     kernel.normalize = NormalizeNarrow<Rows, Normalize, Affine, Sink>;
-    if (ahead) kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, Sink>;
+    if constexpr (std::is_same_v<T, float> && Affine::kIsUsual) {
+      if (ahead) kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, Sink>;
+    }
   });
   kernel.first_pass = FirstPass<kStatistic, Rows>;
   kernel.rows_together = RowsTogether(c.cols);
