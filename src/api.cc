@@ -27,7 +27,7 @@ addnorm_dtype DtypeOf(const addnorm_input& in) { return in.data != nullptr ? in.
 
 // What all norms have.
 template <class Args>
-void LowerNorm(const Args& args, Call& call) {
+addnorm_status LowerNorm(const Args& args, Call& call) {
   call.y = ToOperand(args.y);
   call.gamma = ToOperand(args.gamma);
   call.beta = ToOperand(args.beta);
@@ -36,6 +36,8 @@ void LowerNorm(const Args& args, Call& call) {
   call.epsilon = args.epsilon;
   call.gamma_offset = args.gamma_offset;
   call.norm_dtype = Or(args.norm_dtype, ADDNORM_F32);
+  call.store = args.store;
+  return args.reserved == 0 ? ADDNORM_OK : MakeStatus(ADDNORM_RESERVED_NOT_ZERO, Subject::kReserved);
 }
 
 addnorm_status Lower(const addnorm_reduce_args& args, Call& call) {
@@ -52,30 +54,26 @@ addnorm_status Lower(const addnorm_add_args& args, Call& call) {
   call.bias = ToOperand(args.bias);
   call.residual_scale = args.residual_scale;
   call.sum_dtype = args.sum_out.dtype;
-  return args.reserved == 0 ? ADDNORM_OK : MakeStatus(ADDNORM_RESERVED_NOT_ZERO, Subject::kReserved);
-}
-
-addnorm_status Lower(const addnorm_norm_args& args, Call& call) {
-  LowerNorm(args, call);
+  call.store = args.store;
   return ADDNORM_OK;
 }
 
+addnorm_status Lower(const addnorm_norm_args& args, Call& call) { return LowerNorm(args, call); }
+
 addnorm_status Lower(const addnorm_add_norm_args& args, Call& call) {
-  LowerNorm(args, call);
   call.residual = ToOperand(args.residual);
   call.sum_out = ToOperand(args.sum_out);
   call.bias = ToOperand(args.bias);
   call.residual_scale = args.residual_scale;
   call.sum_dtype = Or(args.sum_dtype, DtypeOf(args.residual));
-  return ADDNORM_OK;
+  return LowerNorm(args, call);
 }
 
 addnorm_status Lower(const addnorm_norm_add_args& args, Call& call) {
-  LowerNorm(args, call);
   call.residual = ToOperand(args.residual);
   call.residual_scale = args.residual_scale;
   call.norm_out_dtype = Or(args.norm_out_dtype, DtypeOf(args.x));
-  return ADDNORM_OK;
+  return LowerNorm(args, call);
 }
 
 // ---- Struct sizes: what an older or a newer caller's struct holds.
@@ -170,6 +168,10 @@ addnorm_status Run(const Args* caller_args) {
     status = Validate<kOp>(call, &index);
     if (status != ADDNORM_OK || index == kNothingToDo) return status;
 
+    constexpr Family kFamily = kOps[kOp].family;
+    if constexpr (kFamily != Family::kReduce) {
+      call.streams = Streams(call, kFamily == Family::kAdd ? call.sum_out : call.y);
+    }
     task.kernel = (*ActiveTable()->ops[kOp])[index];
     if (args->parallel.parallel_for == nullptr || call.rows == 1) {
       task.kernel(call);

@@ -56,6 +56,8 @@ struct Call {
   addnorm_dtype sum_dtype = 0;
   addnorm_dtype norm_dtype = ADDNORM_F32;
   addnorm_dtype norm_out_dtype = ADDNORM_F32;
+  addnorm_store store = ADDNORM_STORE_AUTOMATIC;
+  bool streams = false;  // what becomes of `store`
 
   // The same of the rows `begin` to `end` alone.
   Call Range(int64_t begin, int64_t end) const {
@@ -68,6 +70,17 @@ struct Call {
     return part;
   }
 };
+
+// Whether an output of a call is stored past the caches: if the caller wants it, or where it was measured to gain, a
+// reader of the output included (docs/BENCHMARKS.md). All whole vectors have to be aligned.
+inline bool Streams(const Call& call, const Operand& output) {
+  constexpr int64_t kMinElements = int64_t{1} << 23;
+  constexpr uintptr_t kAlignment = 64;
+  const bool wanted = call.store == ADDNORM_STORE_AUTOMATIC ? call.rows * call.cols >= kMinElements
+                                                            : call.store == ADDNORM_STORE_STREAMING;
+  return wanted && output.dtype == ADDNORM_F32 && reinterpret_cast<uintptr_t>(output.data) % kAlignment == 0 &&
+         (call.rows == 1 || static_cast<uintptr_t>(output.row_stride) * sizeof(float) % kAlignment == 0);
+}
 
 using Kernel = void (*)(const Call&);
 

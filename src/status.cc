@@ -52,7 +52,8 @@ constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSu
                                                                                               "sum_dtype",
                                                                                               "norm_dtype",
                                                                                               "norm_out_dtype",
-                                                                                              "reserved"};
+                                                                                              "reserved",
+                                                                                              "store"};
 
 // "subject: kind", put together at compile time so that every text is a fixed string.
 template <size_t kSubject, size_t kKind>

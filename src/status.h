@@ -36,6 +36,7 @@ enum class Subject : int32_t {
   kNormDtype,
   kNormOutDtype,
   kReserved,
+  kStore,
   kCount
 };
 

@@ -154,6 +154,9 @@ class Checks {
       return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kResidualScale);
     }
     if (!IsStorage(call_.norm_dtype)) return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kNormDtype);
+    if (call_.store < ADDNORM_STORE_AUTOMATIC || call_.store > ADDNORM_STORE_STREAMING) {
+      return MakeStatus(ADDNORM_OUT_OF_RANGE, Subject::kStore);
+    }
     return ADDNORM_OK;
   }
 

@@ -18,9 +18,9 @@ _Static_assert(sizeof(addnorm_input) == 24 && sizeof(addnorm_output) == 24, "ope
 _Static_assert(offsetof(addnorm_input, row_stride) == 8 && offsetof(addnorm_input, dtype) == 16, "operands");
 _Static_assert(sizeof(addnorm_reduce_args) == 160 && offsetof(addnorm_reduce_args, rms) == 120, "reductions");
 _Static_assert(sizeof(addnorm_add_args) == 144 && offsetof(addnorm_add_args, bias) == 96, "add");
-_Static_assert(sizeof(addnorm_norm_args) == 200 && offsetof(addnorm_norm_args, gamma) == 80, "norms");
-_Static_assert(sizeof(addnorm_add_norm_args) == 280 && offsetof(addnorm_add_norm_args, sum_out) == 104, "add and norm");
-_Static_assert(sizeof(addnorm_norm_add_args) == 232 && offsetof(addnorm_norm_add_args, gamma) == 104, "norm and add");
+_Static_assert(sizeof(addnorm_norm_args) == 208 && offsetof(addnorm_norm_args, gamma) == 80, "norms");
+_Static_assert(sizeof(addnorm_add_norm_args) == 288 && offsetof(addnorm_add_norm_args, sum_out) == 104, "add and norm");
+_Static_assert(sizeof(addnorm_norm_add_args) == 240 && offsetof(addnorm_norm_add_args, gamma) == 104, "norm and add");
 _Static_assert(sizeof(addnorm_parallel) == 16, "threads");
 _Static_assert(sizeof(addnorm_dtypes) == 20 && sizeof(addnorm_status) == 4, "others");
 

@@ -268,10 +268,21 @@ TEST_P(ContractTest, ReservedFieldThatIsNotZeroIsRefused) {
   }
 }
 
-TEST(AddContract, ReservedFieldOfTheStructIsRefused) {
-  addnorm_add_args args = ADDNORM_ADD_ARGS_INIT;
-  args.reserved = 1;
-  EXPECT_EQ(addnorm_status_kind(addnorm_add(&args)), ADDNORM_RESERVED_NOT_ZERO);
+TEST_P(ContractTest, ReservedFieldOfTheStructIsRefused) {
+  if (op().reserved == 0) return;  // it has none
+  for (int32_t reserved : {1, -1, std::numeric_limits<int32_t>::min()}) {
+    ExpectRefused(ADDNORM_RESERVED_NOT_ZERO, "reserved", [=](Arena& arena) { arena.args().set_reserved(reserved); });
+  }
+}
+
+TEST_P(ContractTest, UnknownStoreIsRefused) {
+  if (op().store == 0) return;  // reductions store no matrix
+  for (addnorm_store store : {-1, 3, std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min()}) {
+    ExpectRefused(ADDNORM_OUT_OF_RANGE, "store", [=](Arena& arena) { arena.args().set_store(store); });
+  }
+  for (addnorm_store store : {ADDNORM_STORE_AUTOMATIC, ADDNORM_STORE_CACHED, ADDNORM_STORE_STREAMING}) {
+    ExpectAccepted([=](Arena& arena) { arena.args().set_store(store); });
+  }
 }
 
 TEST_P(ContractTest, OperandThatTheOperationDoesNotHaveIsRefused) {

@@ -141,6 +141,17 @@ typedef struct addnorm_parallel {
   void* context; /**< handed to parallel_for as it is */
 } addnorm_parallel;
 
+/** How results are stored, one of the ADDNORM_STORE_ constants. No bit depends on it. */
+typedef int32_t addnorm_store;
+enum {
+  ADDNORM_STORE_AUTOMATIC = 0, /**< streaming for outputs of 32 MiB and more, from where on the step and a reader of
+                                    its output gain together (docs/BENCHMARKS.md); else cached */
+  ADDNORM_STORE_CACHED = 1,    /**< ordinary stores: the next step finds its operand in a cache that is large enough */
+  /** Past the caches: gains where an output is larger than they are, or not read soon; costs elsewhere. y, or sum_out
+   * of addnorm_add, if it is f32 and its rows are aligned to 64 bytes; stored as cached otherwise. */
+  ADDNORM_STORE_STREAMING = 2
+};
+
 /** Arguments of the reductions. Give exactly the outputs that the function names. */
 typedef struct addnorm_reduce_args {
   size_t struct_size;         /**< sizeof(addnorm_reduce_args) */
@@ -166,7 +177,7 @@ typedef struct addnorm_add_args {
   /* Optional from here. */
   addnorm_input bias;        /**< cols, or absent: added to x first */
   float residual_scale;      /**< factor of residual, finite, not 0; 1 in a plain sum */
-  int32_t reserved;          /**< 0 */
+  addnorm_store store;       /**< how sum_out is stored */
   addnorm_parallel parallel; /**< the caller's threads, or none */
 } addnorm_add_args;
 
@@ -187,6 +198,8 @@ typedef struct addnorm_norm_args {
   addnorm_output mean;      /**< rows x 1, f32 or f64, or absent: the mean that was applied; LayerNorm only */
   addnorm_output rstd; /**< rows x 1, f32 or f64, or absent: 1 / sqrt(variance or mean square + epsilon) as applied */
   addnorm_parallel parallel; /**< the caller's threads, or none */
+  addnorm_store store;       /**< how y is stored */
+  int32_t reserved;          /**< 0 */
 } addnorm_norm_args;
 
 /** Arguments of addnorm_add_layer_norm and addnorm_add_rms_norm. */
@@ -210,6 +223,8 @@ typedef struct addnorm_add_norm_args {
   addnorm_output mean;       /**< as in addnorm_norm_args */
   addnorm_output rstd;       /**< as in addnorm_norm_args */
   addnorm_parallel parallel; /**< as in addnorm_norm_args */
+  addnorm_store store;       /**< how y is stored; sum_out, which the norm reads again, is always cached */
+  int32_t reserved;          /**< 0 */
 } addnorm_add_norm_args;
 
 /** Arguments of addnorm_layer_norm_add and addnorm_rms_norm_add. */
@@ -231,6 +246,8 @@ typedef struct addnorm_norm_add_args {
   addnorm_output mean;          /**< as in addnorm_norm_args */
   addnorm_output rstd;          /**< as in addnorm_norm_args */
   addnorm_parallel parallel;    /**< as in addnorm_norm_args */
+  addnorm_store store;          /**< as in addnorm_norm_args */
+  int32_t reserved;             /**< 0 */
 } addnorm_norm_add_args;
 
 /* clang-format off */
@@ -252,19 +269,20 @@ typedef struct addnorm_norm_add_args {
 #define ADDNORM_NORM_ARGS_INIT                                                                                      \
   {                                                                                                                 \
     sizeof(addnorm_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, ADDNORM_NONE, ADDNORM_NONE, \
-        0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
+        0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL, 0, 0 \
   }
 /** Initial value of an addnorm_add_norm_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_ADD_NORM_ARGS_INIT                                                                           \
   {                                                                                                          \
     sizeof(addnorm_add_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON,    \
-        ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
+        ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL, \
+        0, 0 \
   }
 /** Initial value of an addnorm_norm_add_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_NORM_ADD_ARGS_INIT                                                                        \
   {                                                                                                       \
     sizeof(addnorm_norm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, \
-        ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL \
+        ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL, 0, 0 \
   }
 /* clang-format on */
 /** An epsilon that every function refuses: there is no default that suits all models. */

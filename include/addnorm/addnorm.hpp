@@ -89,11 +89,19 @@ struct ReduceOptions {
   Parallel parallel; /**< the caller's threads, or none */
 };
 
+/** How results are stored: see addnorm_store. */
+enum class Store : addnorm_store {
+  kAutomatic = ADDNORM_STORE_AUTOMATIC,
+  kCached = ADDNORM_STORE_CACHED,
+  kStreaming = ADDNORM_STORE_STREAMING
+};
+
 /** Options of Add. */
 struct AddOptions {
-  VectorIn bias;            /**< added to x first; absent: nothing */
-  float residual_scale = 1; /**< factor of residual, finite, not 0 */
-  Parallel parallel;        /**< the caller's threads, or none */
+  VectorIn bias;                   /**< added to x first; absent: nothing */
+  float residual_scale = 1;        /**< factor of residual, finite, not 0 */
+  Parallel parallel;               /**< the caller's threads, or none */
+  Store store = Store::kAutomatic; /**< how the sum is stored */
 };
 
 /** Options of LayerNorm and RmsNorm, and of every operation that contains one of them. */
@@ -105,6 +113,7 @@ struct NormOptions {
   ColumnOut mean;                     /**< where to write the mean that was applied; LayerNorm only */
   ColumnOut rstd;                     /**< where to write 1 / sqrt(variance or mean square + epsilon) */
   Parallel parallel;                  /**< the caller's threads, or none */
+  Store store = Store::kAutomatic;    /**< how y is stored */
 };
 
 /** Options of AddLayerNorm and AddRmsNorm. */
@@ -144,6 +153,7 @@ class Call {
     args_.gamma_offset = options.gamma_offset;
     args_.norm_dtype = static_cast<addnorm_dtype>(options.norm_dtype);
     args_.parallel = options.parallel.get();
+    args_.store = static_cast<addnorm_store>(options.store);
     Set(&Args::gamma, options.gamma).Set(&Args::beta, options.beta);
     return Set(&Args::mean, options.mean).Set(&Args::rstd, options.rstd);
   }
@@ -243,6 +253,7 @@ inline Status Add(const MatrixIn& x, const MatrixIn& residual, const MatrixOut& 
   call.Set(&Args::residual, residual).Set(&Args::sum_out, sum_out).Set(&Args::bias, options.bias);
   call.args().residual_scale = options.residual_scale;
   call.args().parallel = options.parallel.get();
+  call.args().store = static_cast<addnorm_store>(options.store);
   return call.Run(addnorm_add);
 }
 

@@ -1,5 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // Kernels of addnorm_add.
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/kernels/add.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -19,9 +21,16 @@ struct Add {
     constexpr Dtypes kDtypes = dtypes::kAdd[kIndex];
     using S = Storage<kDtypes.sum>;
     const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S, Storage<VectorDtype(kDtypes)>> sums{c};
-    for (int64_t row = 0; row < c.rows; ++row) {
-      sums.Evaluate(row, 0, static_cast<size_t>(c.cols), c.sum_out.Row<S>(row));
+    const size_t cols = static_cast<size_t>(c.cols);
+    if constexpr (std::is_same_v<S, float>) {
+      if (c.streams) {
+        for (int64_t row = 0; row < c.rows; ++row) {
+          sums.template Evaluate<Streaming>(row, 0, cols, c.sum_out.Row<S>(row));
+        }
+        return hwy::FlushStream();
+      }
     }
+    for (int64_t row = 0; row < c.rows; ++row) sums.Evaluate(row, 0, cols, c.sum_out.Row<S>(row));
   }
 };
 

@@ -143,13 +143,15 @@ HWY_INLINE void WithAffine(const Call& c, const Function& f) {
 
 // ---- Store: y, or what the add after makes of it.
 
-template <class Y>
+template <class Y, class Write = Cached>
 struct StoreResult {
+  using WithStreaming = StoreResult<Y, Streaming>;
+
   StoreResult(const Call& c, int64_t row) : y(c.y.Row<Y>(row)) {}
 
   template <class Extent>
   HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
-    Packing<Y>::Store(d, value, y + col, extent);
+    Write::Store(d, value, y + col, extent);
   }
 
   Y* y;
@@ -169,15 +171,17 @@ struct RoundToAny {
 };
 
 // y = fma(scale, residual, n), n rounded to norm_out_dtype.
-template <class Round, class R, class Y>
+template <class Round, class R, class Y, class Write = Cached>
 struct AddAndStoreResult {
+  using WithStreaming = AddAndStoreResult<Round, R, Y, Streaming>;
+
   AddAndStoreResult(const Call& c, int64_t row)
       : residual(c.residual.Row<const R>(row)), y(c.y.Row<Y>(row)), scale(c.residual_scale), round(c.norm_out_dtype) {}
 
   template <class Extent>
   HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
     const V32 stream = Packing<R>::Load(d, residual + col, extent);
-    Packing<Y>::Store(d, hn::MulAdd(hn::Set(d, scale), stream, round(d, value)), y + col, extent);
+    Write::Store(d, hn::MulAdd(hn::Set(d, scale), stream, round(d, value)), y + col, extent);
   }
 
   const R* residual;

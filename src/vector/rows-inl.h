@@ -74,6 +74,7 @@ struct RowKernel {
   void (*normalize_with_first_pass)(const Call&, const RowGroup&, RowGroup& later);
   void (*normalize_staged)(const Call&, int64_t row, const Scale&);
   int64_t rows_together;
+  bool streams;  // `normalize` stores past the caches
 };
 
 // ---- The first pass
@@ -156,7 +157,7 @@ HWY_NOINLINE void PlainScales(const Call& c, RowGroup& group) {
 }
 
 template <Statistic kStatistic>
-HWY_INLINE void ScaleRows(const Call& c, const RowKernel& kernel, RowGroup& group) {
+HWY_NOINLINE void ScaleRows(const Call& c, const RowKernel& kernel, RowGroup& group) {
   if (group.count == 1) {
     PlainScales<kStatistic, 1>(c, group);
   } else {
@@ -249,6 +250,7 @@ HWY_INLINE void NormalizeRows(const Call& c, const RowKernel& kernel) {
   } else {
     NormalizeGroupsAhead<kStatistic>(c, kernel);
   }
+  if (kernel.streams) hwy::FlushStream();
 }
 
 // ---- The steps that differ between kernels
@@ -322,8 +324,8 @@ HWY_INLINE RowKernel StagedKernel() {
   return kernel;
 }
 
-// Whether the first pass over later rows gains more than it costs: that rows may leave L1 until they are normalized. For
-// RMSNorm, which has little to compute, not where rows are short, nor where they are long and memory is near.
+// Whether the first pass over later rows gains more than it costs: that rows may leave L1 until they are normalized.
+// For RMSNorm, which has little to compute, not where rows are short, nor where they are long and memory is near.
 template <Statistic kStatistic>
 HWY_INLINE bool IsBetterAhead(const Call& c) {
   constexpr int64_t kMinCols = 256, kMaxColsInL1 = 2048, kElementsInL2 = int64_t{1} << 18;
@@ -337,13 +339,21 @@ template <Statistic kStatistic, class Rows, class Sink, class T>
 HWY_INLINE RowKernel FusedKernel(const Call& c) {
   using Normalize = NarrowNormalize<kStatistic>;
   RowKernel kernel = StagedKernel<kStatistic, Rows, Sink, T>();
-  const bool ahead = IsBetterAhead<kStatistic>(c);
-  WithAffine<T>(c, [&](auto affine) HWY_ATTR {
+  const auto set_loops = [&](auto affine, auto sink) HWY_ATTR {
     using Affine = typename decltype(affine)::Type;
-    kernel.normalize = NormalizeNarrow<Rows, Normalize, Affine, Sink>;
+    using To = typename decltype(sink)::Type;
+    kernel.normalize = NormalizeNarrow<Rows, Normalize, Affine, To>;
     if constexpr (std::is_same_v<T, float> && Affine::kIsUsual) {
-      if (ahead) kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, Sink>;
+      if (!IsBetterAhead<kStatistic>(c)) return;
+      kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, To>;
     }
+  };
+  WithAffine<T>(c, [&](auto affine) HWY_ATTR {
+    if constexpr (std::is_same_v<T, float> && decltype(affine)::Type::kIsUsual) {
+      kernel.streams = c.streams;
+      if (c.streams) return set_loops(affine, TypeTag<typename Sink::WithStreaming>());
+    }
+    set_loops(affine, TypeTag<Sink>());
   });
   kernel.first_pass = FirstPass<kStatistic, Rows>;
   kernel.rows_together = RowsTogether(c.cols);

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "src/call.h"
 #include "src/statistics.h"
@@ -150,6 +151,25 @@ struct Packing<float> {
   template <class D>
   static HWY_INLINE hn::Vec<D> Round(D, hn::Vec<D> v) {
     return v;
+  }
+};
+
+// How whole vectors are stored.
+struct Cached {
+  template <class T, class Extent>
+  static HWY_INLINE V32 Store(D32 d, V32 v, T* to, Extent extent) {
+    return Packing<T>::Store(d, v, to, extent);
+  }
+};
+
+// Past the caches, to aligned addresses.
+struct Streaming {
+  static HWY_INLINE V32 Store(D32 d, V32 v, float* to, Full) {
+    hn::Stream(v, d, to);
+    return v;
+  }
+  static HWY_INLINE V32 Store(D32 d, V32 v, float* to, Partial extent) {
+    return Packing<float>::Store(d, v, to, extent);
   }
 };
 

@@ -20,14 +20,14 @@ namespace addnorm {
 namespace HWY_NAMESPACE {
 
 // The add: fma(scale, residual, x + bias), rounded to S and stored on the way.
-template <class X, class R, class S, class T, bool kHasBias>
+template <class X, class R, class S, class T, bool kHasBias, class Write = Cached>
 struct SumRow {
   template <class Extent>
   HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
     V32 value = Packing<X>::Load(d, x + col, extent);
     if constexpr (kHasBias) value = hn::Add(value, bias.Load(d, col, extent));
     const V32 stream = Packing<R>::Load(d, residual + col, extent);
-    return Packing<S>::Store(d, hn::MulAdd(hn::Set(d, scale), stream, value), sum + col, extent);
+    return Write::Store(d, hn::MulAdd(hn::Set(d, scale), stream, value), sum + col, extent);
   }
 
   template <class Extent>
@@ -57,17 +57,18 @@ struct SumRows {
   bool HasBias() const { return c.bias.data != nullptr; }
 
   // Columns `begin` and on of a row, to be stored at `to`.
-  template <bool kHasBias>
-  HWY_INLINE SumRow<X, R, S, T, kHasBias> Row(int64_t row, size_t begin, S* to) const {
+  template <bool kHasBias, class Write = Cached>
+  HWY_INLINE SumRow<X, R, S, T, kHasBias, Write> Row(int64_t row, size_t begin, S* to) const {
     return {c.x.Row<const X>(row) + begin, c.residual.Row<const R>(row) + begin, to,
             VectorOperand<T>(c.bias).From(begin), c.residual_scale};
   }
 
+  template <class Write = Cached>
   void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
     if (HasBias()) {
-      HWY_NAMESPACE::Evaluate(Row<true>(row, begin, to), count);
+      HWY_NAMESPACE::Evaluate(Row<true, Write>(row, begin, to), count);
     } else {
-      HWY_NAMESPACE::Evaluate(Row<false>(row, begin, to), count);
+      HWY_NAMESPACE::Evaluate(Row<false, Write>(row, begin, to), count);
     }
   }
 

@@ -113,6 +113,8 @@ void Spoil(FuzzInput& in, Args& args) {
     case 4:
       if (!op.dtypes.empty()) {
         args.Set(op.dtypes[in.Below(op.dtypes.size())], static_cast<addnorm_dtype>(in.Take<int8_t>() % 8));
+      } else if (op.store != 0) {
+        args.set_store(in.Take<int32_t>());
       }
       break;
     case 5:

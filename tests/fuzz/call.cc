@@ -110,6 +110,7 @@ void FuzzCall::Numbers() {
     const bool is_sum = std::strcmp(field.name, "sum_dtype") == 0;
     args_.Set(field, !is_sum ? rounding : d.sum == d.residual && rounding == 0 ? 0 : d.sum);
   }
+  if (args_.op().store != 0) args_.set_store(static_cast<addnorm_store>(in_.Below(3)));
 }
 
 void FuzzCall::Fill(const OperandField& field) {

@@ -69,7 +69,10 @@ class Judgement {
       const addnorm_dtype dtype = args_.Get(field);
       if (dtype != 0 && !IsStorage(dtype)) v_.Add(ADDNORM_UNKNOWN_DTYPE, field.name);
     }
-    if (op_.op == ADDNORM_OP_ADD && args_.AddReserved() != 0) v_.Add(ADDNORM_RESERVED_NOT_ZERO, "reserved");
+    if (args_.store() < ADDNORM_STORE_AUTOMATIC || args_.store() > ADDNORM_STORE_STREAMING) {
+      v_.Add(ADDNORM_OUT_OF_RANGE, "store");
+    }
+    if (args_.reserved() != 0) v_.Add(ADDNORM_RESERVED_NOT_ZERO, "reserved");
     for (const OperandField& field : op_.unused) {
       if (args_.Get(field).data != nullptr) v_.Add(ADDNORM_UNUSED_OPERAND, field.name);
     }

@@ -47,6 +47,8 @@ OpFields Reduce(addnorm_op op, const char* name, const std::vector<std::string>&
                   sizeof(A),
                   offsetof(A, parallel),
                   offsetof(A, parallel),
+                  0,
+                  0,
                   Bytes(initial),
                   {},
                   {},
@@ -74,6 +76,8 @@ OpFields Add() {
           sizeof(A),
           offsetof(A, bias),
           offsetof(A, parallel),
+          offsetof(A, store),
+          0,
           Bytes(initial),
           {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
            {"residual", offsetof(A, residual), Shape::kMatrix, kRead, kRequired},
@@ -88,9 +92,19 @@ OpFields Add() {
 template <class A>
 OpFields NormFields(addnorm_op op, const char* name, addnorm_status (*call)(const void*), bool has_mean, A initial) {
   initial.epsilon = 1e-5;
-  OpFields fields{
-      op, name, call, sizeof(A), offsetof(A, epsilon) + sizeof(double), offsetof(A, parallel), Bytes(initial),
-      {}, {},   {},   {}};
+  OpFields fields{op,
+                  name,
+                  call,
+                  sizeof(A),
+                  offsetof(A, epsilon) + sizeof(double),
+                  offsetof(A, parallel),
+                  offsetof(A, store),
+                  offsetof(A, reserved),
+                  Bytes(initial),
+                  {},
+                  {},
+                  {},
+                  {}};
   fields.operands = {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
                      {"y", offsetof(A, y), Shape::kMatrix, kWritten, kRequired},
                      {"gamma", offsetof(A, gamma), Shape::kVector, kRead, kOptional},

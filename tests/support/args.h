@@ -47,6 +47,8 @@ struct OpFields {
   size_t size;                         // of the argument struct
   size_t required_size;                // where its optional part begins
   size_t parallel;                     // offset of the addnorm_parallel
+  size_t store;                        // offset of the addnorm_store; 0 where there is none
+  size_t reserved;                     // offset of the struct's own reserved field; 0 where there is none
   std::vector<unsigned char> initial;  // the _INIT macro, with an epsilon that is accepted
   std::vector<OperandField> operands;  // those that the operation has
   std::vector<OperandField> unused;    // those that only its struct has
@@ -78,7 +80,10 @@ class Args {
   void Set(const NumberField& field, double value);
   addnorm_dtype Get(const DtypeField& field) const { return Load<addnorm_dtype>(field.offset); }
   void Set(const DtypeField& field, addnorm_dtype dtype) { Store(field.offset, dtype); }
-  int32_t AddReserved() const { return Load<int32_t>(offsetof(addnorm_add_args, reserved)); }  // of addnorm_add only
+  addnorm_store store() const { return op_->store != 0 ? Load<addnorm_store>(op_->store) : ADDNORM_STORE_AUTOMATIC; }
+  void set_store(addnorm_store store) { Store(op_->store, store); }
+  int32_t reserved() const { return op_->reserved != 0 ? Load<int32_t>(op_->reserved) : 0; }
+  void set_reserved(int32_t value) { Store(op_->reserved, value); }
 
   int64_t rows() const { return Load<int64_t>(sizeof(size_t)); }
   int64_t cols() const { return Load<int64_t>(sizeof(size_t) + 8); }
