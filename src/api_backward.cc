@@ -188,24 +188,25 @@ void RunSerially(BackwardTask& task) {
   if (call.Sums() != 0 && !(blocks == 0 && call.accumulate)) SumGroups(&task, 0, GroupCount(call.cols));
 }
 
-template <addnorm_op kOp, class Args>
-addnorm_status Run(const Args* caller_args) {
+template <class Args>
+addnorm_status Run(addnorm_op op, const Args* caller_args) {
   if (caller_args == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kArgs);
   Args storage;
   const Args* args = ReadAnySize(caller_args, Layout<Args>::kRequired, Layout<Args>::kDefaults, &storage);
   if (args == nullptr) return MakeStatus(ADDNORM_WRONG_STRUCT_SIZE, Subject::kStructSize);
 
   BackwardCall call;
+  call.adds_after = kOps[static_cast<size_t>(op)].family == Family::kNormAdd;
   addnorm_status status = Lower(*args, call);
   if (status != ADDNORM_OK) return status;
   {
     const DefaultFpEnvironment environment;
-    status = ValidateBackward(kOp, call);
+    status = ValidateBackward(op, call);
   }
   if (status != ADDNORM_OK || call.cols == 0) return status;
 
   const BackwardKernels& kernels = *ActiveTable()->backward;
-  BackwardTask task = {kernels[static_cast<size_t>(kOp) - kForwardOps], &call, BlockCount(call.rows)};
+  BackwardTask task = {kernels[static_cast<size_t>(op) - kForwardOps], &call, BlockCount(call.rows)};
   const addnorm_parallel& parallel = args->parallel;
   if (parallel.parallel_for == nullptr || task.blocks <= 1) {
     RunSerially(task);
@@ -237,31 +238,31 @@ addnorm_status addnorm_backward_workspace(int64_t rows, int64_t cols, int32_t su
 }
 
 addnorm_status addnorm_add_backward(const addnorm_add_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_ADD_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_ADD_BACKWARD, args);
 }
 
 addnorm_status addnorm_layer_norm_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_LAYER_NORM_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_LAYER_NORM_BACKWARD, args);
 }
 
 addnorm_status addnorm_rms_norm_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_RMS_NORM_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_RMS_NORM_BACKWARD, args);
 }
 
 addnorm_status addnorm_add_layer_norm_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_ADD_LAYER_NORM_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_ADD_LAYER_NORM_BACKWARD, args);
 }
 
 addnorm_status addnorm_add_rms_norm_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_ADD_RMS_NORM_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_ADD_RMS_NORM_BACKWARD, args);
 }
 
 addnorm_status addnorm_layer_norm_add_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_LAYER_NORM_ADD_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_LAYER_NORM_ADD_BACKWARD, args);
 }
 
 addnorm_status addnorm_rms_norm_add_backward(const addnorm_norm_backward_args* args) {
-  return addnorm::Run<ADDNORM_OP_RMS_NORM_ADD_BACKWARD>(args);
+  return addnorm::Run(ADDNORM_OP_RMS_NORM_ADD_BACKWARD, args);
 }
 
 }  // extern "C"

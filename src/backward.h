@@ -23,6 +23,7 @@ struct BackwardCall : Call {
   Operand dy, d_sum;
   Operand dx, d_residual;
   Operand dgamma, dbeta, dbias;
+  bool adds_after = false;  // *NormAdd: the gradient of the residual is made of dy, not of that of the norm's input
   bool accumulate = false;
   void* workspace = nullptr;
   size_t workspace_size = 0;

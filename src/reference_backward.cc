@@ -64,14 +64,14 @@ float NormGradient(const BackwardCall& c, const RowGradient& r, double dy, doubl
   return RoundTo(c.x.dtype, static_cast<float>(q * r.inverse));
 }
 
-// What the add passes on: to x as it is, to the residual scaled.
-void StoreAddGradient(const BackwardCall& c, const BlockSums& sums, int64_t row, int64_t col, float ds) {
+// Stores a row's elements of all outputs: ds is what reaches x, `stream` what is scaled for the residual.
+void StoreGradients(const BackwardCall& c, const BlockSums& sums, int64_t row, int64_t col, float ds, float stream) {
   if (c.dx.data != nullptr) Store(c.dx, row, col, ds);
-  if (c.d_residual.data != nullptr) Store(c.d_residual, row, col, c.residual_scale * ds);
+  if (c.d_residual.data != nullptr) Store(c.d_residual, row, col, c.residual_scale * stream);
   if (sums.bias != nullptr) sums.bias[col] += static_cast<double>(ds);
 }
 
-template <Family kFamily, Statistic kStatistic>
+template <Statistic kStatistic>
 void RunRow(const BackwardCall& c, int64_t row, const BlockSums& sums) {
   const RowGradient r = Gradient<kStatistic>(c, row);
   for (int64_t col = 0; col < c.cols; ++col) {
@@ -81,30 +81,29 @@ void RunRow(const BackwardCall& c, int64_t row, const BlockSums& sums) {
     if (sums.gamma != nullptr) sums.gamma[col] = std::fma(dy64, t, sums.gamma[col]);
     if (sums.beta != nullptr) sums.beta[col] += dy64;
     float ds = NormGradient(c, r, dy64, t, col);
-    if constexpr (kFamily == Family::kAddNorm) {
-      if (c.d_sum.data != nullptr) ds = RoundTo(c.x.dtype, Load(c.d_sum, row, col) + ds);
-      StoreAddGradient(c, sums, row, col, ds);
-    } else {
-      if (c.dx.data != nullptr) Store(c.dx, row, col, ds);
-      if (c.d_residual.data != nullptr) Store(c.d_residual, row, col, c.residual_scale * dy);
-    }
+    if (c.d_sum.data != nullptr) ds = RoundTo(c.x.dtype, Load(c.d_sum, row, col) + ds);
+    StoreGradients(c, sums, row, col, ds, c.adds_after ? dy : ds);
   }
 }
 
-template <Family kFamily, Statistic kStatistic>
+// Statistic::kNone is the add alone.
+template <Statistic kStatistic>
 void Run(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
   for (int64_t row = begin; row < end; ++row) {
-    if constexpr (kFamily == Family::kAdd) {
-      for (int64_t col = 0; col < c.cols; ++col) StoreAddGradient(c, sums, row, col, Load(c.d_sum, row, col));
+    if constexpr (kStatistic == Statistic::kNone) {
+      for (int64_t col = 0; col < c.cols; ++col) {
+        const float ds = Load(c.d_sum, row, col);
+        StoreGradients(c, sums, row, col, ds, ds);
+      }
     } else {
-      RunRow<kFamily, kStatistic>(c, row, sums);
+      RunRow<kStatistic>(c, row, sums);
     }
   }
 }
 
 template <size_t... kOp>
 constexpr BackwardKernels ReferenceKernels(std::index_sequence<kOp...>) {
-  return {{&Run<kOps[kForwardOps + kOp].family, kOps[kForwardOps + kOp].statistic>...}};
+  return {{&Run<kOps[kForwardOps + kOp].statistic>...}};
 }
 
 }  // namespace

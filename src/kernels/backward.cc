@@ -18,7 +18,7 @@ namespace {
 
 template <size_t... kOp>
 constexpr BackwardKernels MakeBackwardKernels(std::index_sequence<kOp...>) {
-  return {{&RunBackward<kOps[kForwardOps + kOp].family, kOps[kForwardOps + kOp].statistic>...}};
+  return {{&RunBackward<kOps[kForwardOps + kOp].statistic>...}};
 }
 
 }  // namespace

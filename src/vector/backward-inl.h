@@ -271,7 +271,7 @@ HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
   return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
 }
 
-template <Family kFamily, Statistic kStatistic, Elements kElements>
+template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
                                 const BlockSums& block) {
   const D32 d;
@@ -279,6 +279,7 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
   const EffectiveGamma<kElements> gamma(c);
   const float scale = c.residual_scale;
   const BlockSums sums = block;
+  const bool adds_after = c.adds_after;
   ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
     V64 g_low, g_high;
     gamma.Widen(d64, col, extent, g_low, g_high);
@@ -299,12 +300,12 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
       V32 ds = Narrow(d, NormGradient<kStatistic>(d64, hn::Mul(dy_low, g_low), t_low, row.r),
                       NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), t_high, row.r));
       ds = row.x.Round(d, ds);
-      if constexpr (kFamily == Family::kAddNorm) {
-        if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
+      if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
+      if (sums.bias != nullptr) {
         dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, ds));
         dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, ds));
       }
-      StoreGradients(d, row, scale, ds, kFamily == Family::kNormAdd ? dy : ds, col, extent);
+      StoreGradients(d, row, scale, ds, adds_after ? dy : ds, col, extent);
     }
     dgamma.Store(dgamma_low, dgamma_high);
     dbeta.Store(dbeta_low, dbeta_high);
@@ -313,10 +314,8 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
 }
 
 // Whether the gradient of what was normalized is asked for, by itself or in what is made of it.
-template <Family kFamily>
 HWY_INLINE bool NeedsNormGradient(const BackwardCall& c) {
-  const bool streams = c.d_residual.data != nullptr || c.dbias.data != nullptr;
-  return c.dx.data != nullptr || (kFamily == Family::kAddNorm && streams);
+  return c.dx.data != nullptr || c.dbias.data != nullptr || (c.d_residual.data != nullptr && !c.adds_after);
 }
 
 // The same of the add alone.
@@ -340,9 +339,9 @@ HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElement
   });
 }
 
-// ---- The loop over the rows of a block
+// ---- The loop over the rows of a block. Statistic::kNone is the add alone.
 
-template <Family kFamily, Statistic kStatistic, Elements kElements>
+template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
   const int64_t together = BackwardRows(c.cols);
   BackwardRow<kElements> rows[kMaxBackwardRows];
@@ -351,15 +350,15 @@ HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t e
     for (int64_t i = 0; i < count; ++i) {
       const int64_t row = first + i;
       rows[i] = {{c.dy, row}, {c.x, row}, {c.d_sum, row}, {c.dx, row}, {c.d_residual, row}, {}};
-      if constexpr (kFamily != Family::kAdd) {
+      if constexpr (kStatistic != Statistic::kNone) {
         rows[i].r = Statistics<kStatistic, kElements>(c, row);
-        if (NeedsNormGradient<kFamily>(c)) SetRowMeans<kStatistic, kElements>(c, row, rows[i].r);
+        if (NeedsNormGradient(c)) SetRowMeans<kStatistic, kElements>(c, row, rows[i].r);
       }
     }
-    if constexpr (kFamily == Family::kAdd) {
+    if constexpr (kStatistic == Statistic::kNone) {
       AddGradients(c, rows, count, sums);
     } else {
-      NormGradients<kFamily, kStatistic>(c, rows, count, sums);
+      NormGradients<kStatistic>(c, rows, count, sums);
     }
   }
 }
@@ -372,12 +371,12 @@ HWY_INLINE bool IsF32(const BackwardCall& c) {
   return true;
 }
 
-template <Family kFamily, Statistic kStatistic>
+template <Statistic kStatistic>
 void RunBackward(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
   if (IsF32(c)) {
-    BackwardRowsOf<kFamily, kStatistic, Elements::kF32>(c, begin, end, sums);
+    BackwardRowsOf<kStatistic, Elements::kF32>(c, begin, end, sums);
   } else {
-    BackwardRowsOf<kFamily, kStatistic, Elements::kAny>(c, begin, end, sums);
+    BackwardRowsOf<kStatistic, Elements::kAny>(c, begin, end, sums);
   }
 #if HWY_ARCH_X86
   _mm256_zeroupper();  // as in kernels-inl.h
