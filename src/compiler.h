@@ -7,9 +7,11 @@
 #include <intrin.h>
 #define ADDNORM_INLINE __forceinline
 #define ADDNORM_TRAP() __fastfail(7)  // FAST_FAIL_FATAL_APP_EXIT
+#define ADDNORM_PREFETCH_L2(address) ((void)(address))
 #else
 #define ADDNORM_INLINE inline __attribute__((always_inline))
 #define ADDNORM_TRAP() __builtin_trap()
+#define ADDNORM_PREFETCH_L2(address) __builtin_prefetch(address, 0, 2)
 #endif
 
 #endif  // ADDNORM_SRC_COMPILER_H_

@@ -37,6 +37,17 @@ enum class Subject : int32_t {
   kNormOutDtype,
   kReserved,
   kStore,
+  kDy,
+  kDSum,
+  kDx,
+  kDResidual,
+  kDGamma,
+  kDBeta,
+  kDBias,
+  kWorkspace,
+  kAccumulate,
+  kSums,
+  kBytes,
   kCount
 };
 

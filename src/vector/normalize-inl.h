@@ -42,12 +42,9 @@ struct NarrowRmsNorm {
 };
 
 // ---- Affine: y = fma(round(t), gamma + gamma_offset, beta). Each struct is one case of that formula with what is
-// absent left out: T is the dtype of gamma and beta where it is known.
-
-// kIsUsual: worth a loop of its own with the first pass.
+// absent left out; T is the dtype of gamma and beta. kIsUsual: worth a loop of its own with the first pass.
 
 struct NoAffine {
-  static constexpr size_t kUnroll = 2;
   static constexpr bool kIsUsual = false;
 
   explicit NoAffine(const Call&) {}
@@ -60,7 +57,6 @@ struct NoAffine {
 
 template <class T>
 struct Gamma {
-  static constexpr size_t kUnroll = 2;
   static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit Gamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)) {}
@@ -75,7 +71,6 @@ struct Gamma {
 
 template <class T>
 struct GammaBeta {
-  static constexpr size_t kUnroll = 2;
   static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit GammaBeta(const Call& c)
@@ -90,13 +85,25 @@ struct GammaBeta {
   const T* beta;
 };
 
-// Everything else: gamma_offset, norm_dtype, mixed dtypes, beta alone. T is the 16-bit type that gamma and beta may
-// have.
+// Gemma's.
 template <class T>
-struct AnyAffine {
-  static constexpr size_t kUnroll = 1;  // it is large
+struct OffsetGamma {
   static constexpr bool kIsUsual = false;
 
+  explicit OffsetGamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)), offset(c.gamma_offset) {}
+
+  template <class Extent>
+  HWY_INLINE V32 operator()(D32 d, V32 t, size_t col, Extent extent) const {
+    return hn::Mul(t, hn::Add(Packing<T>::Load(d, gamma + col, extent), hn::Set(d, offset)));
+  }
+
+  const T* gamma;
+  float offset;
+};
+
+// All cases, for the stages: what has no loop of its own. T is the 16-bit type that gamma and beta may have.
+template <class T>
+struct AnyAffine {
   explicit AnyAffine(const Call& c)
       : gamma(c.gamma), beta(c.beta), gamma_offset(c.gamma_offset), norm_dtype(c.norm_dtype) {}
 
@@ -111,11 +118,6 @@ struct AnyAffine {
     return beta.data != nullptr ? beta.Load(d, col, extent) : hn::Set(d, -0.0f);
   }
 
-  template <class Extent>
-  HWY_INLINE V32 operator()(D32 d, V32 t, size_t col, Extent extent) const {
-    return hn::MulAdd(RoundTo(d, norm_dtype, t), EffectiveGamma(d, col, extent), EffectiveBeta(d, col, extent));
-  }
-
   VectorOperand<T> gamma;
   VectorOperand<T> beta;
   float gamma_offset;
@@ -128,17 +130,22 @@ struct TypeTag {
   using Type = T;
 };
 
-// Calls f with the TypeTag of the affine that suits the call. T as for AnyAffine.
-template <class T, class Function>
+// Calls f with the TypeTag of the affine that suits the call, if it has a loop of its own: those that models have. T as
+// for AnyAffine.
+template <Statistic kStatistic, class T, class Function>
 HWY_INLINE void WithAffine(const Call& c, const Function& f) {
-  const auto has = [](const Operand& operand) HWY_ATTR { return operand.data != nullptr; };
-  const bool plain = c.gamma_offset == 0.0f && c.norm_dtype == ADDNORM_F32 && (has(c.gamma) || !has(c.beta));
-  const bool same_dtype = !has(c.beta) || c.gamma.dtype == c.beta.dtype;
+  const bool gamma = c.gamma.data != nullptr, beta = c.beta.data != nullptr, offset = c.gamma_offset != 0.0f;
   const bool f32 = c.gamma.dtype == ADDNORM_F32;
-  if (!plain || !same_dtype) return f(TypeTag<AnyAffine<T>>());
-  if (!has(c.gamma)) return f(TypeTag<NoAffine>());
-  if (has(c.beta)) return f32 ? f(TypeTag<GammaBeta<float>>()) : f(TypeTag<GammaBeta<T>>());
-  return f32 ? f(TypeTag<Gamma<float>>()) : f(TypeTag<Gamma<T>>());
+  if (c.norm_dtype != ADDNORM_F32) return;
+  if (!gamma && !beta && !offset) return f(TypeTag<NoAffine>());
+  if (gamma && !beta && !offset) return f32 ? f(TypeTag<Gamma<float>>()) : f(TypeTag<Gamma<T>>());
+  if constexpr (kStatistic == Statistic::kLayerNorm) {
+    if (!gamma || !beta || offset || c.gamma.dtype != c.beta.dtype) return;
+    f32 ? f(TypeTag<GammaBeta<float>>()) : f(TypeTag<GammaBeta<T>>());
+  } else {
+    if (!gamma || beta) return;
+    f32 ? f(TypeTag<OffsetGamma<float>>()) : f(TypeTag<OffsetGamma<T>>());
+  }
 }
 
 // ---- Store: y, or what the add after makes of it.

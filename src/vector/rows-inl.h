@@ -273,7 +273,9 @@ HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t 
     const auto source = Rows::Input(c, group.begin + r).row;
     const Normalize normalize(group.Get(r));
     const Sink sink(c, group.begin + r);
-    ForEachVector<Affine::kUnroll>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
+    constexpr size_t kUnroll =
+        std::is_same_v<decltype(source), const StoredRow<float>> ? 2 : 1;  // conversions are large
+    ForEachVector<kUnroll>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
       sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
     });
   }
@@ -333,8 +335,9 @@ HWY_INLINE bool IsBetterAhead(const Call& c) {
   return c.cols >= kMinCols && (c.cols <= kMaxColsInL1 || c.rows > kElementsInL2 / c.cols);
 }
 
-// The same with one loop for plain rows; and, if all matrices are f32 and the affine is a usual one, with one for them
-// and the first pass, which reads Rows::Source. The others would cost more code than they gain time.
+// The same with one loop for plain rows, where the affine has one; and, if all matrices are f32 and the affine is a
+// usual one, with one for them and the first pass, which reads Rows::Source. The others would cost more code than they
+// gain time.
 template <Statistic kStatistic, class Rows, class Sink, class T>
 HWY_INLINE RowKernel FusedKernel(const Call& c) {
   using Normalize = NarrowNormalize<kStatistic>;
@@ -348,7 +351,7 @@ HWY_INLINE RowKernel FusedKernel(const Call& c) {
       kernel.normalize_with_first_pass = NormalizeWithFirstPass<kStatistic, Rows, Normalize, Affine, To>;
     }
   };
-  WithAffine<T>(c, [&](auto affine) HWY_ATTR {
+  WithAffine<kStatistic, T>(c, [&](auto affine) HWY_ATTR {
     if constexpr (std::is_same_v<T, float> && decltype(affine)::Type::kIsUsual) {
       kernel.streams = c.streams;
       if (c.streams) return set_loops(affine, TypeTag<typename Sink::WithStreaming>());

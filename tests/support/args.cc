@@ -47,8 +47,6 @@ OpFields Reduce(addnorm_op op, const char* name, const std::vector<std::string>&
                   sizeof(A),
                   offsetof(A, parallel),
                   offsetof(A, parallel),
-                  0,
-                  0,
                   Bytes(initial),
                   {},
                   {},
@@ -76,8 +74,6 @@ OpFields Add() {
           sizeof(A),
           offsetof(A, bias),
           offsetof(A, parallel),
-          offsetof(A, store),
-          0,
           Bytes(initial),
           {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
            {"residual", offsetof(A, residual), Shape::kMatrix, kRead, kRequired},
@@ -85,26 +81,18 @@ OpFields Add() {
            {"bias", offsetof(A, bias), Shape::kVector, kRead, kOptional}},
           {},
           {ResidualScale(offsetof(A, residual_scale))},
-          {}};
+          {},
+          0,
+          offsetof(A, store)};
 }
 
 // What the three structs with a norm have in common.
 template <class A>
 OpFields NormFields(addnorm_op op, const char* name, addnorm_status (*call)(const void*), bool has_mean, A initial) {
   initial.epsilon = 1e-5;
-  OpFields fields{op,
-                  name,
-                  call,
-                  sizeof(A),
-                  offsetof(A, epsilon) + sizeof(double),
-                  offsetof(A, parallel),
-                  offsetof(A, store),
-                  offsetof(A, reserved),
-                  Bytes(initial),
-                  {},
-                  {},
-                  {},
-                  {}};
+  OpFields fields{
+      op, name, call, sizeof(A), offsetof(A, epsilon) + sizeof(double), offsetof(A, parallel), Bytes(initial),
+      {}, {},   {},   {}};
   fields.operands = {{"x", offsetof(A, x), Shape::kMatrix, kRead, kRequired},
                      {"y", offsetof(A, y), Shape::kMatrix, kWritten, kRequired},
                      {"gamma", offsetof(A, gamma), Shape::kVector, kRead, kOptional},
@@ -114,6 +102,8 @@ OpFields NormFields(addnorm_op op, const char* name, addnorm_status (*call)(cons
       .push_back({"mean", offsetof(A, mean), Shape::kColumn, kWritten, kOptional});
   fields.numbers = {Epsilon(offsetof(A, epsilon)), GammaOffset(offsetof(A, gamma_offset))};
   fields.dtypes = {{"norm_dtype", offsetof(A, norm_dtype)}};
+  fields.store = offsetof(A, store);
+  fields.reserved = offsetof(A, reserved);
   return fields;
 }
 

@@ -23,6 +23,7 @@ struct OperandField {
   Shape shape;
   bool written;
   bool required;
+  addnorm_dtype addnorm_dtypes::* dtype = nullptr;  // of a gradient: which of the forward operands' dtypes it has
 };
 
 // A number that is an option (or epsilon).
@@ -47,20 +48,25 @@ struct OpFields {
   size_t size;                         // of the argument struct
   size_t required_size;                // where its optional part begins
   size_t parallel;                     // offset of the addnorm_parallel
-  size_t store;                        // offset of the addnorm_store; 0 where there is none
-  size_t reserved;                     // offset of the struct's own reserved field; 0 where there is none
   std::vector<unsigned char> initial;  // the _INIT macro, with an epsilon that is accepted
   std::vector<OperandField> operands;  // those that the operation has
   std::vector<OperandField> unused;    // those that only its struct has
   std::vector<NumberField> numbers;
   std::vector<DtypeField> dtypes;
+  // Offsets of what few structs have; 0 where there is none.
+  size_t workspace = 0;  // the pointer, which its size follows
+  size_t store = 0;      // the addnorm_store
+  size_t reserved = 0;   // the struct's own
 
+  bool is_backward() const { return op >= ADDNORM_OP_ADD_BACKWARD; }
   bool is_reduction() const { return op <= ADDNORM_OP_RMS; }
   const OperandField* Find(const std::string& operand) const;  // null where the operation has no such operand
 };
 
-// Every operation, in the order of the ADDNORM_OP_ constants.
+// Every forward operation, in the order of the ADDNORM_OP_ constants.
 const std::vector<OpFields>& AllOpFields();
+// Every backward operation, likewise.
+const std::vector<OpFields>& BackwardOpFields();
 
 // The promised dtypes of an operation, as addnorm_promised_dtypes gives them.
 std::vector<addnorm_dtypes> PromisedDtypes(addnorm_op op);
@@ -90,6 +96,13 @@ class Args {
   void set_rows(int64_t rows) { Store(sizeof(size_t), rows); }
   void set_cols(int64_t cols) { Store(sizeof(size_t) + 8, cols); }
   void set_parallel(const addnorm_parallel& parallel) { Store(op_->parallel, parallel); }
+  void* workspace() const { return Load<void*>(op_->workspace); }
+  size_t workspace_size() const { return Load<size_t>(op_->workspace + sizeof(void*)); }
+  void set_workspace(void* data, size_t size) {
+    Store(op_->workspace, data);
+    Store(op_->workspace + sizeof(void*), size);
+  }
+  void set_int(size_t offset, int32_t value) { Store(offset, value); }
   size_t struct_size() const { return Load<size_t>(0); }
   void set_struct_size(size_t size) { Store(0, size); }
   unsigned char* bytes() { return bytes_; }
