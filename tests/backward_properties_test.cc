@@ -145,6 +145,7 @@ TEST(EqualBitsBackward, SavedStatisticsInF64AreTheRecomputedOnes) {
     if (op_case.op() == ADDNORM_OP_ADD_BACKWARD) continue;
     for (BackwardOptions options : BackwardOptionsOf(op_case)) {
       for (const int64_t cols : {1, 5, 67, 320, 65537}) {
+        if (cols > 1000 && (op_case.dtypes.vectors != ADDNORM_F32 || options.name != "extreme")) continue;
         options.saved = ADDNORM_F64;
         BackwardProblem saved(op_case, options, cols > 1000 ? 2 : kDataKinds, cols);
         saved.FillByKind(static_cast<uint64_t>(cols));
