@@ -57,6 +57,7 @@ std::vector<BackwardProblem> Problems(const OpCase& op_case, const BackwardOptio
   }
   // Around the borders of blocks of rows.
   for (const int64_t rows : {31, 32, 33, 65, 4097}) {
+    if (rows > 1000 && op_case.dtypes.vectors != ADDNORM_F32) continue;
     problems.emplace_back(op_case, options, rows, 3);
     problems.back().FillByKind(static_cast<uint64_t>(rows) + 2000);
   }
