@@ -133,60 +133,6 @@ struct FoldedLanes {
   double total = 0.0;
 };
 
-// The lanes of a few rows, one vector a row, to be folded together.
-inline constexpr size_t kMaxRowsFolded = 8;
-
-// Lanes that are folded with those of other rows.
-struct LanesOfRows {
-  HWY_INLINE V64 Low(size_t) const { return hn::Zero(D64()); }
-  HWY_INLINE V64 High(size_t) const { return hn::Zero(D64()); }
-  template <class... V>
-  HWY_INLINE void Finish(V... v) {
-    hn::Store(internal::AddRegisters(v...), D64(), lanes);
-  }
-
-  double* lanes;
-};
-
-// Where they are kept until then.
-class RowsToFold {
- public:
-  HWY_INLINE LanesOfRows Row(size_t row) { return {lanes_ + row * hn::Lanes(D64())}; }
-
-  // The sums of `rows` rows, in `sums` with room for kMaxRowsFolded.
-  HWY_INLINE void Fold(size_t rows, double* HWY_RESTRICT sums) {
-    if (rows == 1) {
-      WithRegisters([&](auto registers) HWY_ATTR {
-        sums[0] = internal::FoldRegister<kLanes / (2 * registers.size())>(hn::Load(D64(), lanes_));
-      });
-    } else {
-      FoldTogether(rows, sums);
-    }
-  }
-
- private:
-  // Each step adds lanes i and i + h of two vectors at once: as lower and upper half of the two interleaved. n vectors
-  // of n lanes become one, in the order of the rows.
-  HWY_NOINLINE void FoldTogether(size_t rows, double* HWY_RESTRICT sums) {
-    const D64 d;
-    const size_t n = hn::Lanes(d);
-    for (size_t row = rows; row < kMaxRowsFolded; ++row) hn::Store(hn::Zero(d), d, lanes_ + row * n);
-    for (size_t first = 0; first < rows; first += n) {
-      double* const lanes = lanes_ + first * n;
-      for (size_t half = n / 2; half != 0; half /= 2) {
-        for (size_t row = 0; row < half; ++row) {
-          const V64 a = hn::Load(d, lanes + row * n);
-          const V64 b = hn::Load(d, lanes + (row + half) * n);
-          hn::Store(hn::Add(hn::InterleaveWholeLower(d, a, b), hn::InterleaveWholeUpper(d, a, b)), d, lanes + row * n);
-        }
-      }
-      hn::StoreU(hn::Load(d, lanes), d, sums + first);
-    }
-  }
-
-  alignas(64) double lanes_[kMaxRowsFolded * kLanes / 2];
-};
-
 // Lanes that stay in memory, so that a row may be summed in pieces: of whole steps, but for the last.
 struct alignas(64) StoredLanes {
   HWY_INLINE V64 Low(size_t index) const { return hn::Load(D64(), lanes + index * hn::Lanes(D32())); }

@@ -25,10 +25,10 @@ namespace HWY_NAMESPACE {
 // vector.
 inline constexpr int64_t kMaxRowsTogether = 8;
 
-// They have to stay in L1 until they are normalized, and so do the groups after them.
-HWY_INLINE int64_t RowsTogether(int64_t cols) {
-  constexpr int64_t kElementsInL1 = 2048;
-  return cols > kElementsInL1 / 2 ? 1 : std::min(kElementsInL1 / cols, kMaxRowsTogether);
+// Where they stay in L1 until they are normalized: with the next two groups on their way, or alone.
+HWY_INLINE int64_t RowsTogether(int64_t cols, bool ahead) {
+  const int64_t elements_in_l1 = ahead ? 1024 : 4096;
+  return cols > elements_in_l1 / 4 ? 1 : std::min(elements_in_l1 / cols, kMaxRowsTogether);
 }
 
 // A few rows on their way through the loop. Arrays, not structs of a row: compilers then compute the scales in vectors.
@@ -93,15 +93,12 @@ HWY_INLINE void AccumulateStatistic(const Source& source, size_t cols, RowSums<L
 // The sums of a group. Rows::Source(call, row) is what the first pass reads; beside(r) what is done in the same loop.
 template <Statistic kStatistic, class Rows, class MakeBeside>
 HWY_INLINE void SumGroup(const Call& c, RowGroup& group, const MakeBeside& beside) {
-  RowsToFold values, squares;
   for (int64_t r = 0; r < group.count; ++r) {
-    const size_t row = static_cast<size_t>(r);
-    RowSums<LanesOfRows> sums = {values.Row(row), squares.Row(row)};
+    RowSums<FoldedLanes> sums;
     AccumulateStatistic<kStatistic>(Rows::Source(c, group.begin + r), static_cast<size_t>(c.cols), sums, beside(r));
+    group.values[r] = sums.values.Fold();
+    group.squares[r] = sums.squares.Fold();
   }
-  const size_t rows = static_cast<size_t>(group.count);
-  if constexpr (kStatistic == Statistic::kLayerNorm) values.Fold(rows, group.values);
-  squares.Fold(rows, group.squares);
 }
 
 template <Statistic kStatistic, class Rows>
@@ -359,7 +356,7 @@ HWY_INLINE RowKernel FusedKernel(const Call& c) {
     set_loops(affine, TypeTag<Sink>());
   });
   kernel.first_pass = FirstPass<kStatistic, Rows>;
-  kernel.rows_together = RowsTogether(c.cols);
+  kernel.rows_together = RowsTogether(c.cols, kernel.normalize_with_first_pass != nullptr);
   return kernel;
 }
 
