@@ -25,6 +25,7 @@ std::vector<std::string> BenchCase::VariantParts() const {
   if (!label.empty()) parts.push_back(label);
   if (cold) parts.push_back("cold");
   if (in_place) parts.push_back("in place");
+  if (streaming) parts.push_back("streaming");
   if (data != DataKind::kNormal) parts.push_back(addnorm_test::DataKindName(data));
   if (options.epsilon == 0) parts.push_back("epsilon 0");
   if (threads > 1) parts.push_back(std::to_string(threads) + " threads");

@@ -26,6 +26,7 @@ struct BenchCase {
   std::string label = {};  // what has this shape, as in "Llama 3.1 8B"
   bool cold = false;       // no operand is in a cache when a call begins
   bool in_place = false;   // every output is in the place of an input
+  bool streaming = false;  // y is stored past the caches
   int threads = 1;         // the rows are split between so many
 
   std::string OpName() const;      // "add_rms_norm"

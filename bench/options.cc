@@ -15,7 +15,8 @@ namespace addnorm_bench {
 namespace {
 
 constexpr char kUsage[] =
-    "Usage: addnorm_bench [--suite=NAME]... [--filter=REGEX] [--target=NAME]... [--cold] [--in-place] [--no-peers]\n"
+    "Usage: addnorm_bench [--suite=NAME]... [--filter=REGEX] [--target=NAME]... [--cold] [--in-place] [--streaming] "
+    "[--no-peers]\n"
     "                     [--ms=N] [--cpu=N] [--table [--floors]] [--json=FILE [--commit=TEXT] [--machine=TEXT]]\n"
     "                     [--benchmark_...]\n"
     "\n"
@@ -28,6 +29,7 @@ constexpr char kUsage[] =
     "supports\n"
     "  --cold          with no operand in a cache when a call begins\n"
     "  --in-place      with each output in the place of an input, where dtypes allow it\n"
+    "  --streaming     with store = ADDNORM_STORE_STREAMING\n"
     "  --no-peers      without the plain loops and other libraries\n"
     "  --ms=N          how long the rounds of one case go on (default 200)\n"
     "  --cpu=N         the core to run on; default: the one it started on\n"
@@ -116,6 +118,8 @@ CommandLine ParseOwnOptions(int* argc, char** argv) {
       options.cold = true;
     } else if (argument == "--in-place") {
       options.in_place = true;
+    } else if (argument == "--streaming") {
+      options.streaming = true;
     } else if (argument == "--no-peers") {
       options.contest.peers = false;
     } else if (argument == "--table") {
@@ -145,6 +149,7 @@ std::vector<SuiteCases> SelectedCases(const CommandLine& options) {
       for (BenchCase c : FindSuite(suite)->cases()) {
         c.cold = options.cold;
         c.in_place = options.in_place;
+        c.streaming = options.streaming && c.op_case->fields->store != 0;
         if (c.in_place && !c.CanBeInPlace()) continue;
         if (std::regex_search(c.Name(), regex)) cases.cases.push_back(c);
       }

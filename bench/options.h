@@ -18,6 +18,7 @@ struct CommandLine {
   int cpu = -1;
   bool cold = false;
   bool in_place = false;
+  bool streaming = false;
   bool table = false;
   bool floors = false;
   std::string json;    // file to write; empty: none

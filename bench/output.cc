@@ -124,6 +124,7 @@ void Json::Add(const std::string& suite, const BenchCase& c, const Competition& 
   object["label"] = c.label;
   object["cache"] = c.cold ? "cold" : "hot";
   object["in_place"] = c.in_place;
+  object["streaming"] = c.streaming;
   object["data"] = DataKindName(c.data);
   object["epsilon"] = c.options.epsilon;
   object["threads"] = c.threads;
