@@ -212,15 +212,16 @@ struct RowLoop;
 
 template <size_t... kRegister>
 struct RowLoop<std::index_sequence<kRegister...>> {
-  // The copy of the source stays in registers: the compiler cannot know that its stores do not change it.
+  // The copies of what is given stay in registers: the compiler cannot know that its stores do not change it.
   template <class Source, class Lanes, class Beside>
-  static HWY_INLINE void FastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums, const Beside& beside,
+  static HWY_INLINE void FastSquares(const Source& row, size_t cols, RowSums<Lanes>& sums, const Beside& with,
                                      Register<kRegister>... low, Register<kRegister>... high) {
     const D32 d;
     const D64 d64;
     const size_t n = hn::Lanes(d);
     constexpr size_t kStep = kSquaresPerStep * kLanes;
     const Source source = row;
+    const Beside beside = with;
     size_t col = 0;
     for (; col + kStep <= cols; col += kStep) {
       (AddWidened(d64, SquaresOfFourBlocks(d, source, col + kRegister * n), low, high), ...);
@@ -235,12 +236,12 @@ struct RowLoop<std::index_sequence<kRegister...>> {
 
   template <Powers kPowers, class Source, class Lanes, class Beside>
   static HWY_INLINE void PowerSums(const Source& row, size_t cols, double pivot, RowSums<Lanes>& sums,
-                                   const Beside& beside, Register<kRegister>... sum_low,
-                                   Register<kRegister>... sum_high, Register<kRegister>... square_low,
-                                   Register<kRegister>... square_high) {
+                                   const Beside& with, Register<kRegister>... sum_low, Register<kRegister>... sum_high,
+                                   Register<kRegister>... square_low, Register<kRegister>... square_high) {
     const D64 d;
     const size_t n = hn::Lanes(D32());
     const Source source = row;
+    const Beside beside = with;
     size_t col = 0;
     for (; col + kLanes <= cols; col += kLanes) {
       (PowerStep<kPowers>(d, source, col + kRegister * n, Full(), pivot, sum_low, sum_high, square_low, square_high),
