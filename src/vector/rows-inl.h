@@ -25,12 +25,6 @@ namespace HWY_NAMESPACE {
 // vector.
 inline constexpr int64_t kMaxRowsTogether = 8;
 
-// Where they stay in L1 until they are normalized: with the next two groups on their way, or alone.
-HWY_INLINE int64_t RowsTogether(int64_t cols, bool ahead) {
-  const int64_t elements_in_l1 = ahead ? 1024 : 4096;
-  return cols > elements_in_l1 / 4 ? 1 : std::min(elements_in_l1 / cols, kMaxRowsTogether);
-}
-
 // A few rows on their way through the loop. Arrays, not structs of a row: compilers then compute the scales in vectors.
 struct RowGroup {
   int64_t begin = 0;  // the first row's number
@@ -157,6 +151,8 @@ template <Statistic kStatistic>
 HWY_NOINLINE void ScaleRows(const Call& c, const RowKernel& kernel, RowGroup& group) {
   if (group.count == 1) {
     PlainScales<kStatistic, 1>(c, group);
+  } else if (group.count <= 4) {
+    PlainScales<kStatistic, 4>(c, group);
   } else {
     PlainScales<kStatistic, kMaxRowsTogether>(c, group);
   }
@@ -332,6 +328,15 @@ HWY_INLINE bool IsBetterAhead(const Call& c) {
   return c.cols >= kMinCols && (c.cols <= kMaxColsInL1 || c.rows > kElementsInL2 / c.cols);
 }
 
+// So many rows stay in L1 until they are normalized, alone or with the next two groups on their way. LayerNorm's scales
+// take long enough to be shared by a few long rows.
+template <Statistic kStatistic>
+HWY_INLINE int64_t RowsTogether(int64_t cols, bool ahead) {
+  constexpr int64_t kElementsAhead = kStatistic == Statistic::kLayerNorm ? 3072 : 1024;
+  const int64_t elements = ahead ? kElementsAhead : 4096;
+  return cols > elements / 3 ? 1 : std::min(elements / cols, kMaxRowsTogether);
+}
+
 // The same with one loop for plain rows, where the affine has one; and, if all matrices are f32 and the affine is a
 // usual one, with one for them and the first pass, which reads Rows::Source. The others would cost more code than they
 // gain time.
@@ -356,7 +361,7 @@ HWY_INLINE RowKernel FusedKernel(const Call& c) {
     set_loops(affine, TypeTag<Sink>());
   });
   kernel.first_pass = FirstPass<kStatistic, Rows>;
-  kernel.rows_together = RowsTogether(c.cols, kernel.normalize_with_first_pass != nullptr);
+  kernel.rows_together = RowsTogether<kStatistic>(c.cols, kernel.normalize_with_first_pass != nullptr);
   return kernel;
 }
 
