@@ -23,7 +23,7 @@ constexpr double kFarSlower = 8;
 constexpr int kRoundsOfFarSlower = 3;
 // With more than this no cache holds what a call leaves there: nothing needs to be brought back before it is timed.
 constexpr size_t kBeyondCaches = size_t{128} << 20;
-constexpr long kSettlingCalls = 3;
+constexpr long kSettlingCalls = 8;
 // More copies of a cold case than peers are prepared for.
 constexpr size_t kMaxPreparedCopies = 4096;
 
