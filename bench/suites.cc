@@ -38,7 +38,7 @@ std::vector<BenchCase> All() {
 
 std::vector<BenchCase> Table() {
   std::vector<BenchCase> cases;
-  for (addnorm_op op = ADDNORM_OP_ADD; op < ADDNORM_OP_COUNT; ++op) {
+  for (addnorm_op op = ADDNORM_OP_ADD; op < ADDNORM_OP_ADD_BACKWARD; ++op) {
     for (const MatrixShape& shape : kTableShapes) cases.push_back(MakeCase(F32Case(op), shape));
   }
   return cases;

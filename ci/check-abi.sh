@@ -2,7 +2,7 @@
 # Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #
 # Compares the public functions and argument structs with the committed ci/abi.xml (libabigail): whatever an old caller
-# could notice is an error until the file is written anew on purpose. What is compared is the header alone, its functions
+# could notice is an error until the file is written anew on purpose. What is compared is the headers alone, their functions
 # made empty ones of a shared object in C; ci/check-symbols.sh sees to it that the library has the same.
 # Usage: ci/check-abi.sh [--write]
 source "$(dirname "$0")/lib.sh"
@@ -14,12 +14,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Preprocessed, a declaration is one line.
-gcc -std=c11 -E -P include/addnorm/addnorm.h |
+# training.h includes addnorm.h.
+gcc -std=c11 -E -P -Iinclude include/addnorm/training.h |
   sed -E '/^ *typedef/!s/^(.* \*?addnorm_[a-z0-9_]+\(.*\));$/\1 { __builtin_trap(); }/' >"$work/addnorm.c"
 soname=$(head -n 1 ci/abi.txt)
 (cd "$work" && gcc -std=c11 -g -shared -fPIC -Wl,-soname,"$soname" addnorm.c -o libaddnorm.so)
 nm --dynamic --defined-only --format=posix "$work/libaddnorm.so" | cut -d ' ' -f 1 | LC_ALL=C sort |
-  diff <(tail -n +2 ci/abi.txt) - || { echo "error: the functions of addnorm.h are not those of ci/abi.txt" >&2; exit 1; }
+  diff <(tail -n +2 ci/abi.txt) - || { echo "error: the functions of the headers are not those of ci/abi.txt" >&2; exit 1; }
 abidw --no-show-locs --no-corpus-path --no-comp-dir-path --no-elf-needed --out-file "$work/abi.xml" "$work/libaddnorm.so"
 
 if [[ ${1-} == --write ]]; then

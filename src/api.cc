@@ -1,9 +1,9 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // The public functions: read the arguments, check them, and run the one kernel that suits them.
 #include <cstddef>
-#include <cstring>
 
 #include "addnorm/addnorm.h"
+#include "src/args.h"
 #include "src/call.h"
 #include "src/fp_environment.h"
 #include "src/status.h"
@@ -14,11 +14,6 @@ namespace addnorm {
 namespace {
 
 // ---- Lowering: each argument struct to the one that all kernels take.
-
-Operand ToOperand(const addnorm_input& in) {
-  return {const_cast<void*>(in.data), in.row_stride, in.dtype, in.reserved};
-}
-Operand ToOperand(const addnorm_output& out) { return {out.data, out.row_stride, out.dtype, out.reserved}; }
 
 addnorm_dtype Or(addnorm_dtype dtype, addnorm_dtype otherwise) { return dtype != 0 ? dtype : otherwise; }
 
@@ -110,28 +105,9 @@ struct Layout<addnorm_norm_add_args> {
   static constexpr addnorm_norm_add_args kDefaults = ADDNORM_NORM_ADD_ARGS_INIT;
 };
 
-// No struct will ever be as large: a size beyond it is a mistake, and its tail is not read.
-constexpr size_t kMaxStructSize = 4096;
-
-bool IsZero(const unsigned char* begin, const unsigned char* end) {
-  while (begin != end && *begin == 0) ++begin;
-  return begin == end;
-}
-
-// The arguments as this version knows them; *storage holds them if the caller's struct is shorter. Null if the size is
-// wrong.
 template <class Args>
 const Args* ReadArgs(const Args* args, Args* storage) {
-  const size_t size = args->struct_size;
-  if (size == sizeof(Args)) return args;
-  if (size < Layout<Args>::kRequired || size % 8 != 0 || size > kMaxStructSize) return nullptr;
-  if (size > sizeof(Args)) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(args);
-    return IsZero(bytes + sizeof(Args), bytes + size) ? args : nullptr;
-  }
-  *storage = Layout<Args>::kDefaults;
-  std::memcpy(storage, args, size);
-  return storage;
+  return ReadAnySize(args, Layout<Args>::kRequired, Layout<Args>::kDefaults, storage);
 }
 
 // ---- Rows on the caller's threads

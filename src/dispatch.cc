@@ -22,7 +22,7 @@ namespace {
 constexpr std::array kOperations = {&kMean,         &kVariance,   &kMeanVariance, &kMeanSquare,
                                     &kRms,          &kAdd,        &kLayerNorm,    &kRmsNorm,
                                     &kAddLayerNorm, &kAddRmsNorm, &kLayerNormAdd, &kRmsNormAdd};
-constexpr KernelTable kTable = {kOperations};
+constexpr KernelTable kTable = {kOperations, &kBackward};
 
 #if HWY_TARGET & HWY_ALL_SVE
 size_t VectorBytes() { return hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<uint8_t>()); }

@@ -89,13 +89,24 @@ struct Op {
   Statistic statistic;
 };
 
-// In the order of the ADDNORM_OP_ constants.
+// The forward operations; the others are the backward ones, in the same order from ADDNORM_OP_ADD on.
+inline constexpr size_t kForwardOps = ADDNORM_OP_ADD_BACKWARD;
+inline constexpr size_t kBackwardOps = ADDNORM_OP_COUNT - kForwardOps;
+
+// In the order of the ADDNORM_OP_ constants. A backward operation has the family and statistic of its forward one.
 inline constexpr std::array<Op, ADDNORM_OP_COUNT> kOps = {{
     {Family::kReduce, Statistic::kMean},
     {Family::kReduce, Statistic::kVariance},
     {Family::kReduce, Statistic::kMeanVariance},
     {Family::kReduce, Statistic::kMeanSquare},
     {Family::kReduce, Statistic::kRms},
+    {Family::kAdd, Statistic::kNone},
+    {Family::kNorm, Statistic::kLayerNorm},
+    {Family::kNorm, Statistic::kRmsNorm},
+    {Family::kAddNorm, Statistic::kLayerNorm},
+    {Family::kAddNorm, Statistic::kRmsNorm},
+    {Family::kNormAdd, Statistic::kLayerNorm},
+    {Family::kNormAdd, Statistic::kRmsNorm},
     {Family::kAdd, Statistic::kNone},
     {Family::kNorm, Statistic::kLayerNorm},
     {Family::kNorm, Statistic::kRmsNorm},

@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::array<std::string_view, ADDNORM_SHAPE_MISMATCH + 1> kKindTexts = {
+constexpr std::array<std::string_view, ADDNORM_SMALL_WORKSPACE + 1> kKindTexts = {
     "ok",
     "the pointer is null",
     "no version of the struct has this size, or there are non-zero bytes beyond the fields that this version knows",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, ADDNORM_SHAPE_MISMATCH + 1> kKindTexts = 
     "no target of this name is compiled in",
     "the index or enumerator is beyond its list",
     "rows or cols of an operand differ from those of x",
+    "mean and rstd have to be given together, or neither",
+    "workspace_size is smaller than addnorm_backward_workspace says",
 };
 
 constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSubjectNames = {"",
@@ -52,7 +54,18 @@ constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSu
                                                                                               "sum_dtype",
                                                                                               "norm_dtype",
                                                                                               "norm_out_dtype",
-                                                                                              "reserved"};
+                                                                                              "reserved",
+                                                                                              "dy",
+                                                                                              "d_sum",
+                                                                                              "dx",
+                                                                                              "d_residual",
+                                                                                              "dgamma",
+                                                                                              "dbeta",
+                                                                                              "dbias",
+                                                                                              "workspace",
+                                                                                              "accumulate",
+                                                                                              "sums",
+                                                                                              "bytes"};
 
 // "subject: kind", put together at compile time so that every text is a fixed string.
 template <size_t kSubject, size_t kKind>

@@ -36,6 +36,17 @@ enum class Subject : int32_t {
   kNormDtype,
   kNormOutDtype,
   kReserved,
+  kDy,
+  kDSum,
+  kDx,
+  kDResidual,
+  kDGamma,
+  kDBeta,
+  kDBias,
+  kWorkspace,
+  kAccumulate,
+  kSums,
+  kBytes,
   kCount
 };
 

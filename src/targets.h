@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/backward.h"
 #include "src/call.h"
 #include "src/lists.h"
 
@@ -21,7 +22,8 @@ using Kernels = std::array<Kernel, kMaxCombinations>;
 
 // The kernels of a target, in the order of the operations.
 struct KernelTable {
-  std::array<const Kernels*, ADDNORM_OP_COUNT> ops;
+  std::array<const Kernels*, kForwardOps> ops;
+  const BackwardKernels* backward;
 };
 
 // A target that was compiled in.

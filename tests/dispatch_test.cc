@@ -159,7 +159,7 @@ TEST(PromisedDtypes, HaveTheMixesThatModelsNeed) {
     }
     return names;
   };
-  for (addnorm_op op = 0; op < ADDNORM_OP_COUNT; ++op) {
+  for (addnorm_op op = 0; op < ADDNORM_OP_ADD_BACKWARD; ++op) {
     const OpFields& fields = AllOpFields()[static_cast<size_t>(op)];
     const auto is_there = [&](const char* name, addnorm_dtype dtype) {
       return fields.Find(name) != nullptr ? dtype : 0;

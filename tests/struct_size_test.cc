@@ -77,8 +77,12 @@ TEST_P(StructSizeTest, StructThatEndsBetweenOptionalFieldsGetsDefaultsForTheRest
       cut.args().set_struct_size(size);
       std::memset(cut.args().bytes() + size, 0xff, Args::kCapacity - size);
       const addnorm_status status = cut.args().Call();
-      ASSERT_EQ(status, ADDNORM_OK) << Text(status) << " size " << size;
       cut.args() = given;
+      if (op().is_backward() && status != ADDNORM_OK) {  // without any output or the workspace, for example
+        EXPECT_EQ(full.args().Call(), status) << Text(status) << " size " << size;
+        continue;
+      }
+      ASSERT_EQ(status, ADDNORM_OK) << Text(status) << " size " << size;
       EXPECT_EQ(cut.CheckWritten(), "") << "size " << size;
       ASSERT_EQ(full.args().Call(), ADDNORM_OK);
       for (const OperandField& field : op().operands) {

@@ -105,7 +105,9 @@ enum {
   ADDNORM_EMPTY_REDUCTION = 13,   /**< cols = 0 in a reduction */
   ADDNORM_UNKNOWN_TARGET = 14,    /**< no target of that name was compiled in */
   ADDNORM_OUT_OF_RANGE = 15,      /**< an index or enumerator beyond its list */
-  ADDNORM_SHAPE_MISMATCH = 16     /**< addnorm.hpp only: rows or cols of an operand differ from those of x */
+  ADDNORM_SHAPE_MISMATCH = 16,    /**< addnorm.hpp only: rows or cols of an operand differ from those of x */
+  ADDNORM_MISSING_STATISTIC = 17, /**< training.h: mean without rstd, or LayerNorm's rstd without mean */
+  ADDNORM_SMALL_WORKSPACE = 18    /**< training.h: workspace_size is below what addnorm_backward_workspace says */
 };
 
 /** The kind of fault, one of the constants above, without the operand. */
@@ -352,7 +354,15 @@ enum {
   ADDNORM_OP_ADD_RMS_NORM = 9,
   ADDNORM_OP_LAYER_NORM_ADD = 10,
   ADDNORM_OP_RMS_NORM_ADD = 11,
-  ADDNORM_OP_COUNT = 12
+  /* Of training.h. The promised dtypes are those of the forward operation. */
+  ADDNORM_OP_ADD_BACKWARD = 12,
+  ADDNORM_OP_LAYER_NORM_BACKWARD = 13,
+  ADDNORM_OP_RMS_NORM_BACKWARD = 14,
+  ADDNORM_OP_ADD_LAYER_NORM_BACKWARD = 15,
+  ADDNORM_OP_ADD_RMS_NORM_BACKWARD = 16,
+  ADDNORM_OP_LAYER_NORM_ADD_BACKWARD = 17,
+  ADDNORM_OP_RMS_NORM_ADD_BACKWARD = 18,
+  ADDNORM_OP_COUNT = 19
 };
 
 /** One promised combination; a field is 0 where the operation has no such operand. */

@@ -30,6 +30,8 @@ namespace HWY_NAMESPACE {
 
 extern const Kernels kMean, kVariance, kMeanVariance, kMeanSquare, kRms, kAdd, kLayerNorm, kRmsNorm, kAddLayerNorm,
     kAddRmsNorm, kLayerNormAdd, kRmsNormAdd;
+// All of the backward operations: their kernels see at run time which dtypes they have.
+extern const BackwardKernels kBackward;
 
 namespace internal {
 

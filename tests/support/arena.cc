@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "addnorm/training.h"
 #include "support/dtype.h"
 
 namespace addnorm_test {
@@ -18,12 +19,14 @@ int64_t ColsOf(const OperandField& field, int64_t cols) { return field.shape == 
 }  // namespace
 
 addnorm_dtype DtypeOfOperand(const OperandField& field, const addnorm_dtypes& dtypes) {
+  if (field.dtype != nullptr) return dtypes.*field.dtype;
   const std::string name = field.name;
   if (name == "x") return dtypes.x;
   if (name == "residual") return dtypes.residual;
   if (name == "sum_out") return dtypes.sum;
   if (name == "y") return dtypes.y;
   if (field.shape == Shape::kColumn) return name == "mean" || name == "rms" ? ADDNORM_F64 : ADDNORM_F32;
+  if (field.written) return name == "dbeta" ? ADDNORM_F32 : ADDNORM_F64;  // a sum over rows
   return name == "beta" ? ADDNORM_F32 : dtypes.vectors;
 }
 
@@ -45,6 +48,12 @@ Arena::Arena(const OpFields& op, const addnorm_dtypes& dtypes, int64_t rows, int
     starts.push_back(reserve((ColsOf(field, cols) + gap) * RowsOf(field, rows), DtypeSize(operand.dtype)));
     args_.Set(field, operand);
   }
+  size_t workspace_size = 0;
+  if (op.workspace != 0) {
+    addnorm_backward_workspace(rows, cols, 3, &workspace_size);
+    size += 1024;  // further from the operands than tests move them
+  }
+  const size_t workspace = reserve(static_cast<int64_t>(workspace_size), 1);
   spare_ = reserve(8 * (cols + gap) * rows, 8);
   memory_.assign(size + kAlignment, kUntouched);
   const size_t misalignment = reinterpret_cast<uintptr_t>(memory_.data()) % kAlignment;
@@ -53,6 +62,7 @@ Arena::Arena(const OpFields& op, const addnorm_dtypes& dtypes, int64_t rows, int
   // Not the pattern of what is untouched: a result may be the element that was read from there.
   std::fill_n(memory_.begin() + static_cast<ptrdiff_t>(spare_), static_cast<size_t>(8 * (cols + gap) * rows) * 8,
               static_cast<unsigned char>(0x3c));
+  if (op.workspace != 0) args_.set_workspace(Start(base + workspace), workspace_size);
   uint32_t random = 1;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const OperandField& field = op.operands[i];
@@ -86,6 +96,10 @@ std::vector<char> Arena::Mask() const {
   ForEachRow([&](const OperandField& field, const unsigned char* start, size_t bytes) {
     if (field.written) std::memset(mask.data() + (start - memory_.data()), 1, bytes);
   });
+  if (args_.op().workspace != 0 && args_.workspace() != nullptr) {
+    const unsigned char* start = static_cast<const unsigned char*>(args_.workspace());
+    std::memset(mask.data() + (start - memory_.data()), 1, args_.workspace_size());
+  }
   return mask;
 }
 

@@ -23,6 +23,7 @@ struct OperandField {
   Shape shape;
   bool written;
   bool required;
+  addnorm_dtype addnorm_dtypes::* dtype = nullptr;  // of a gradient: which of the forward operands' dtypes it has
 };
 
 // A number that is an option (or epsilon).
@@ -52,13 +53,17 @@ struct OpFields {
   std::vector<OperandField> unused;    // those that only its struct has
   std::vector<NumberField> numbers;
   std::vector<DtypeField> dtypes;
+  size_t workspace = 0;  // offset of the pointer, which its size follows; 0: none
 
+  bool is_backward() const { return op >= ADDNORM_OP_ADD_BACKWARD; }
   bool is_reduction() const { return op <= ADDNORM_OP_RMS; }
   const OperandField* Find(const std::string& operand) const;  // null where the operation has no such operand
 };
 
-// Every operation, in the order of the ADDNORM_OP_ constants.
+// Every forward operation, in the order of the ADDNORM_OP_ constants.
 const std::vector<OpFields>& AllOpFields();
+// Every backward operation, likewise.
+const std::vector<OpFields>& BackwardOpFields();
 
 // The promised dtypes of an operation, as addnorm_promised_dtypes gives them.
 std::vector<addnorm_dtypes> PromisedDtypes(addnorm_op op);
@@ -85,6 +90,13 @@ class Args {
   void set_rows(int64_t rows) { Store(sizeof(size_t), rows); }
   void set_cols(int64_t cols) { Store(sizeof(size_t) + 8, cols); }
   void set_parallel(const addnorm_parallel& parallel) { Store(op_->parallel, parallel); }
+  void* workspace() const { return Load<void*>(op_->workspace); }
+  size_t workspace_size() const { return Load<size_t>(op_->workspace + sizeof(void*)); }
+  void set_workspace(void* data, size_t size) {
+    Store(op_->workspace, data);
+    Store(op_->workspace + sizeof(void*), size);
+  }
+  void set_int(size_t offset, int32_t value) { Store(offset, value); }
   size_t struct_size() const { return Load<size_t>(0); }
   void set_struct_size(size_t size) { Store(0, size); }
   unsigned char* bytes() { return bytes_; }

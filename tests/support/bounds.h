@@ -35,6 +35,20 @@ inline double VarianceBound(int64_t cols, double mean_square_over_variance) {
   return 3.0 * ReductionSteps(cols) * kUnitF64 * std::max(1.0, mean_square_over_variance);
 }
 
+// Backward (docs/GRADIENTS.md), in ULP32(M) before dn is rounded to f32: for the statistics that were taken, and for
+// the exact ones where the call computes them.
+inline double BackwardBound(int64_t cols) { return (2.0 * ReductionSteps(cols) + 9.0) * 0x1p-29; }
+inline double LayerNormBackwardBound(int64_t cols, double mean_over_spread) {
+  return BackwardBound(cols) + 0.48 + 0x1p-28 * mean_over_spread;
+}
+inline double RmsNormBackwardBound(int64_t cols) { return 3.0 * BackwardBound(cols) + 6.01; }
+// Error of dgamma, dbeta and dbias before the last rounding, relative to the sum of the terms' magnitudes: additions in
+// a block, of blocks, and what the terms have.
+inline double RowSumBound(int64_t rows) {
+  const int64_t in_block = std::max<int64_t>(32, rows / 128 + 8), blocks = std::min<int64_t>(128, rows / 32 + 1);
+  return static_cast<double>(in_block + blocks + 3) * kUnitF64;
+}
+
 }  // namespace addnorm_test
 
 #endif  // ADDNORM_TESTS_SUPPORT_BOUNDS_H_

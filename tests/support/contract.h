@@ -94,6 +94,7 @@ class ContractTest : public testing::TestWithParam<const OpFields*> {
 inline std::vector<const OpFields*> EveryOp() {
   std::vector<const OpFields*> ops;
   for (const OpFields& op : AllOpFields()) ops.push_back(&op);
+  for (const OpFields& op : BackwardOpFields()) ops.push_back(&op);
   return ops;
 }
 

@@ -1,0 +1,264 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// Every precondition of the backward calls, against one table of operands. They are long enough for a loop.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "src/backward.h"
+#include "src/overlap.h"
+#include "src/status.h"
+
+namespace addnorm {
+namespace {
+
+using internal::Region;
+
+enum class Shape { kMatrix, kVector, kColumn };
+
+struct Rule {
+  Operand BackwardCall::* operand;
+  Subject subject;
+  Shape shape;
+  bool is_output;
+};
+
+constexpr std::array<Rule, 11> kRules = {{
+    {&BackwardCall::dy, Subject::kDy, Shape::kMatrix, false},
+    {&BackwardCall::x, Subject::kX, Shape::kMatrix, false},
+    {&BackwardCall::d_sum, Subject::kDSum, Shape::kMatrix, false},
+    {&BackwardCall::gamma, Subject::kGamma, Shape::kVector, false},
+    {&BackwardCall::mean, Subject::kMean, Shape::kColumn, false},
+    {&BackwardCall::rstd, Subject::kRstd, Shape::kColumn, false},
+    {&BackwardCall::dx, Subject::kDx, Shape::kMatrix, true},
+    {&BackwardCall::d_residual, Subject::kDResidual, Shape::kMatrix, true},
+    {&BackwardCall::dgamma, Subject::kDGamma, Shape::kVector, true},
+    {&BackwardCall::dbeta, Subject::kDBeta, Shape::kVector, true},
+    {&BackwardCall::dbias, Subject::kDBias, Shape::kVector, true},
+}};
+
+enum class Use { kRequired, kOptional, kForbidden };
+
+// How an operation uses each of kRules.
+std::array<Use, kRules.size()> UsesOf(const Op& op) {
+  constexpr Use kYes = Use::kRequired, kMay = Use::kOptional, kNo = Use::kForbidden;
+  const Use mean = op.statistic == Statistic::kLayerNorm ? kMay : kNo;
+  switch (op.family) {
+    case Family::kAdd:
+      return {kNo, kNo, kYes, kNo, kNo, kNo, kMay, kMay, kNo, kNo, kMay};
+    case Family::kAddNorm:
+      return {kYes, kYes, kMay, kMay, mean, kMay, kMay, kMay, kMay, kMay, kMay};
+    case Family::kNormAdd:
+      return {kYes, kYes, kNo, kMay, mean, kMay, kMay, kMay, kMay, kMay, kNo};
+    default:
+      return {kYes, kYes, kNo, kMay, mean, kMay, kMay, kNo, kMay, kMay, kNo};
+  }
+}
+
+bool IsStorage(addnorm_dtype dtype) { return dtype == ADDNORM_F32 || dtype == ADDNORM_F16 || dtype == ADDNORM_BF16; }
+
+bool Allows(const Rule& rule, addnorm_dtype dtype) {
+  const bool is_sum = rule.shape == Shape::kVector && rule.is_output;
+  return rule.shape == Shape::kColumn || is_sum ? dtype == ADDNORM_F32 || dtype == ADDNORM_F64 : IsStorage(dtype);
+}
+
+class Checks {
+ public:
+  Checks(addnorm_op op, const BackwardCall& call) : op_(kOps[static_cast<size_t>(op)]), call_(call) {}
+
+  addnorm_status Run() {
+    const std::array<Use, kRules.size()> uses = UsesOf(op_);
+    addnorm_status status = CheckNumbers();
+    if (status != ADDNORM_OK) return status;
+    for (size_t i = 0; i < kRules.size(); ++i) {
+      status = CheckOperand(kRules[i], uses[i]);
+      if (status != ADDNORM_OK) return status;
+    }
+    status = CheckStatistics();
+    if (status != ADDNORM_OK || IsEmpty()) return status;
+    if (call_.rows != 0) {
+      status = CheckDtypes();
+      if (status != ADDNORM_OK) return status;
+    }
+    for (size_t i = 0; i < kRules.size(); ++i) {
+      if (!Locate(kRules[i], &regions_[i], &ends_[i])) {
+        return MakeStatus(ADDNORM_SIZE_TOO_LARGE, kRules[i].subject);
+      }
+    }
+    status = CheckWorkspace();
+    return status != ADDNORM_OK ? status : CheckOverlaps();
+  }
+
+ private:
+  static constexpr size_t kWorkspaceRegion = kRules.size();
+
+  // Nothing is written: only sums over rows are of no rows at all.
+  bool IsEmpty() const { return call_.cols == 0 || (call_.rows == 0 && call_.Sums() == 0); }
+
+  addnorm_status CheckNumbers() const {
+    if (call_.rows < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kRows);
+    if (call_.cols < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kCols);
+    if (call_.cols > ADDNORM_MAX_COLS) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
+    if (!(call_.epsilon >= 0.0) || !std::isfinite(call_.epsilon)) {
+      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kEpsilon);
+    }
+    if (!std::isfinite(call_.gamma_offset)) return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kGammaOffset);
+    if (!std::isfinite(call_.residual_scale) || call_.residual_scale == 0.0f) {
+      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kResidualScale);
+    }
+    return ADDNORM_OK;
+  }
+
+  addnorm_status CheckOperand(const Rule& rule, Use use) const {
+    const Operand& operand = call_.*rule.operand;
+    if (operand.data == nullptr) {
+      const bool missing = use == Use::kRequired && call_.rows != 0 && call_.cols != 0;
+      return missing ? MakeStatus(ADDNORM_NULL_POINTER, rule.subject) : ADDNORM_OK;
+    }
+    if (use == Use::kForbidden) return MakeStatus(ADDNORM_UNUSED_OPERAND, rule.subject);
+    if (operand.reserved != 0) return MakeStatus(ADDNORM_RESERVED_NOT_ZERO, rule.subject);
+    if (!Allows(rule, operand.dtype)) return MakeStatus(ADDNORM_UNKNOWN_DTYPE, rule.subject);
+    if (reinterpret_cast<uintptr_t>(operand.data) % SizeOf(static_cast<Dtype>(operand.dtype)) != 0) {
+      return MakeStatus(ADDNORM_UNALIGNED, rule.subject);
+    }
+    if (call_.rows > 1) {
+      const bool good =
+          rule.shape == Shape::kVector ? operand.row_stride == 0 : operand.row_stride >= RowElements(rule);
+      if (!good) return MakeStatus(ADDNORM_STRIDE_TOO_SMALL, rule.subject);
+    }
+    return ADDNORM_OK;
+  }
+
+  // Both or neither, where the operation has both; and something to compute.
+  addnorm_status CheckStatistics() const {
+    const bool mean = call_.mean.data != nullptr, rstd = call_.rstd.data != nullptr;
+    if (op_.statistic == Statistic::kLayerNorm && mean != rstd) {
+      return MakeStatus(ADDNORM_MISSING_STATISTIC, mean ? Subject::kRstd : Subject::kMean);
+    }
+    const bool any = call_.dx.data != nullptr || call_.d_residual.data != nullptr || call_.Sums() != 0;
+    if (!any && call_.rows != 0 && call_.cols != 0) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kDx);
+    return ADDNORM_OK;
+  }
+
+  // ---- Dtypes: each gradient has that of its operand in the forward call. What is absent fits any.
+
+  static bool Fits(const Operand& operand, Dtype dtype) {
+    return operand.data == nullptr || operand.dtype == static_cast<addnorm_dtype>(dtype);
+  }
+
+  bool Matches(const Dtypes& d) const {
+    const bool is_sum = op_.family == Family::kAddNorm;  // what was normalized
+    return Fits(call_.dy, d.y) && Fits(call_.x, is_sum ? d.sum : d.x) && Fits(call_.d_sum, d.sum) &&
+           Fits(call_.dx, d.x) && Fits(call_.d_residual, d.residual);
+  }
+
+  template <Family kFamily>
+  addnorm_status CheckDtypesOf() const {
+    for (const Dtypes& d : PromisedDtypes<kFamily>()) {
+      if (!Matches(d)) continue;
+      return Fits(call_.gamma, Dtype::kF32) || Fits(call_.gamma, VectorDtype(d))
+                 ? ADDNORM_OK
+                 : MakeStatus(ADDNORM_UNPROMISED_DTYPES, Subject::kGamma);
+    }
+    return MakeStatus(ADDNORM_UNPROMISED_DTYPES, kFamily == Family::kAdd ? Subject::kDSum : Subject::kDy);
+  }
+
+  addnorm_status CheckDtypes() const {
+    switch (op_.family) {
+      case Family::kAdd:
+        return CheckDtypesOf<Family::kAdd>();
+      case Family::kAddNorm:
+        return CheckDtypesOf<Family::kAddNorm>();
+      case Family::kNormAdd:
+        return CheckDtypesOf<Family::kNormAdd>();
+      default:
+        return CheckDtypesOf<Family::kNorm>();
+    }
+  }
+
+  // ---- Memory
+
+  int64_t RowElements(const Rule& rule) const { return rule.shape == Shape::kColumn ? 1 : call_.cols; }
+
+  // Fills in where an operand lies. False if it reaches beyond the address space.
+  bool Locate(const Rule& rule, Region* region, uintptr_t* end) const {
+    const Operand& operand = call_.*rule.operand;
+    *region = {nullptr, 0, 0, 0, false, false};
+    *end = 0;
+    if (operand.data == nullptr || (call_.rows == 0 && rule.shape != Shape::kVector)) return true;
+    const bool one_row = call_.rows <= 1 || rule.shape == Shape::kVector;
+    const size_t size = SizeOf(static_cast<Dtype>(operand.dtype));
+    int64_t elements = RowElements(rule);
+    if (!one_row) {
+      constexpr int64_t kMaxElements = INT64_MAX / 16;  // bytes of 8 each, and no sum of two overflows
+      if (operand.row_stride > (kMaxElements - call_.cols) / (call_.rows - 1)) return false;
+      elements += (call_.rows - 1) * operand.row_stride;
+    }
+    *region = {operand.data,
+               static_cast<uintptr_t>(RowElements(rule)) * size,
+               one_row ? 0 : static_cast<uintptr_t>(operand.row_stride) * size,
+               operand.dtype,
+               rule.shape == Shape::kMatrix,
+               rule.is_output};
+    const uint64_t bytes = static_cast<uint64_t>(elements) * size;
+    const auto begin = reinterpret_cast<uintptr_t>(operand.data);
+    *end = begin + static_cast<uintptr_t>(bytes);
+    return bytes <= UINTPTR_MAX - begin;
+  }
+
+  addnorm_status CheckWorkspace() {
+    const size_t sums = call_.Sums();
+    regions_[kWorkspaceRegion] = {nullptr, 0, 0, 0, false, true};
+    ends_[kWorkspaceRegion] = 0;
+    if (sums == 0 || call_.rows == 0) return ADDNORM_OK;
+    const size_t bytes = WorkspaceBytes(call_.rows, call_.cols, sums);
+    if (bytes == 0) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
+    if (call_.workspace == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kWorkspace);
+    const auto begin = reinterpret_cast<uintptr_t>(call_.workspace);
+    if (begin % ADDNORM_WORKSPACE_ALIGNMENT != 0) return MakeStatus(ADDNORM_UNALIGNED, Subject::kWorkspace);
+    if (call_.workspace_size < bytes) return MakeStatus(ADDNORM_SMALL_WORKSPACE, Subject::kWorkspace);
+    if (bytes > UINTPTR_MAX - begin) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kWorkspace);
+    regions_[kWorkspaceRegion].data = call_.workspace;
+    regions_[kWorkspaceRegion].row_bytes = bytes;
+    ends_[kWorkspaceRegion] = begin + bytes;
+    return ADDNORM_OK;
+  }
+
+  bool Overlap(size_t i, size_t j) const {
+    const Region &a = regions_[i], &b = regions_[j];
+    if (i == j || a.data == nullptr || b.data == nullptr) return false;
+    if (ends_[i] <= reinterpret_cast<uintptr_t>(b.data) || ends_[j] <= reinterpret_cast<uintptr_t>(a.data)) {
+      return false;
+    }
+    return internal::IsForbiddenOverlap(a, b);
+  }
+
+  addnorm_status CheckOverlaps() const {
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      if (!regions_[i].is_output) continue;
+      for (size_t j = 0; j < regions_.size(); ++j) {
+        if (Overlap(i, j)) {
+          return MakeStatus(ADDNORM_FORBIDDEN_OVERLAP, i == kWorkspaceRegion ? Subject::kWorkspace : kRules[i].subject);
+        }
+      }
+    }
+    return ADDNORM_OK;
+  }
+
+  const Op op_;
+  const BackwardCall& call_;
+  std::array<Region, kRules.size() + 1> regions_;
+  std::array<uintptr_t, kRules.size() + 1> ends_;
+};
+
+}  // namespace
+
+addnorm_status ValidateBackward(addnorm_op op, const BackwardCall& call) { return Checks(op, call).Run(); }
+
+size_t WorkspaceBytes(int64_t rows, int64_t cols, size_t sums) {
+  const uint64_t bytes = static_cast<uint64_t>(BlockCount(rows)) * static_cast<uint64_t>(SumElements(cols)) *
+                         static_cast<uint64_t>(sums) * sizeof(double);
+  return bytes <= SIZE_MAX ? static_cast<size_t>(bytes) : 0;
+}
+
+}  // namespace addnorm

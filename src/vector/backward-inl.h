@@ -1,0 +1,390 @@
+// Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
+// The backward pass (docs/GRADIENTS.md): for a few rows at a time the means that their gradients need, then the rows'
+// gradients, a vector of columns after the other, so that the sums over rows are loaded and stored once for all of
+// them.
+
+// Per-target include guard
+#if defined(ADDNORM_SRC_VECTOR_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_SRC_VECTOR_BACKWARD_INL_H_
+#undef ADDNORM_SRC_VECTOR_BACKWARD_INL_H_
+#else
+#define ADDNORM_SRC_VECTOR_BACKWARD_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "src/backward.h"
+#include "src/vector/accumulate-inl.h"
+#include "src/vector/loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm {
+namespace HWY_NAMESPACE {
+
+// ---- Elements. Calls in f32 alone have loops of their own; those with 16-bit operands share one, in which the dtype
+// is a branch that always goes the same way.
+
+enum class Elements { kF32, kAny };
+
+// A row of a matrix, or a vector for all rows.
+template <Elements kElements>
+struct ElementRow {
+  ElementRow() = default;
+  ElementRow(const Operand& operand, int64_t row)
+      : data(operand.data), dtype(operand.data != nullptr ? operand.dtype : ADDNORM_F32) {
+    if (data != nullptr) data = static_cast<char*>(data) + row * operand.row_stride * Size();
+  }
+
+  int64_t Size() const { return dtype == ADDNORM_F32 ? 4 : 2; }
+
+  template <class T>
+  HWY_INLINE T* At(size_t col) const {
+    return static_cast<T*>(data) + col;
+  }
+
+  template <class D, class Extent>
+  HWY_INLINE hn::Vec<D> LoadVector(D d, size_t col, Extent extent) const {
+    if constexpr (kElements == Elements::kAny) {
+      if (dtype == ADDNORM_BF16) return Packing<BF16>::Load(d, At<const BF16>(col), extent);
+      if (dtype == ADDNORM_F16) return Packing<F16>::Load(d, At<const F16>(col), extent);
+    }
+    return Packing<float>::Load(d, At<const float>(col), extent);
+  }
+
+  template <class Extent>
+  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
+    return LoadVector(d, col, extent);
+  }
+
+  // As StoredRow does it.
+  HWY_INLINE void Widen(D64 d, size_t col, Full full, V64& low, V64& high) const {
+    const hn::Rebind<float, D64> half;
+    low = hn::PromoteTo(d, LoadVector(half, col, full));
+    high = hn::PromoteTo(d, LoadVector(half, col + hn::Lanes(d), full));
+  }
+  HWY_INLINE void Widen(D64 d, size_t col, Partial extent, V64& low, V64& high) const {
+    const V32 v = Load(D32(), col, extent);
+    low = hn::PromoteLowerTo(d, v);
+    high = hn::PromoteUpperTo(d, v);
+  }
+
+  template <class Extent>
+  HWY_INLINE void Store(D32 d, V32 v, size_t col, Extent extent) const {
+    if constexpr (kElements == Elements::kAny) {
+      if (dtype == ADDNORM_BF16) return static_cast<void>(Packing<BF16>::Store(d, v, At<BF16>(col), extent));
+      if (dtype == ADDNORM_F16) return static_cast<void>(Packing<F16>::Store(d, v, At<F16>(col), extent));
+    }
+    Packing<float>::Store(d, v, At<float>(col), extent);
+  }
+
+  // Rounded to the dtype of the row.
+  HWY_INLINE V32 Round(D32 d, V32 v) const {
+    if constexpr (kElements == Elements::kAny) return RoundTo(d, dtype, v);
+    return v;
+  }
+
+  void* data = nullptr;
+  addnorm_dtype dtype = ADDNORM_F32;
+};
+
+// gamma + gamma_offset; what is absent is 1.
+template <Elements kElements>
+struct EffectiveGamma {
+  explicit EffectiveGamma(const Call& c) : row(c.gamma, 0), offset(c.gamma_offset) {}
+
+  // In f64, in the two halves that hold the lanes of a f32 vector.
+  template <class Extent>
+  HWY_INLINE void Widen(D64 d, size_t col, Extent extent, V64& low, V64& high) const {
+    const D32 d32;
+    V32 g = row.data != nullptr ? row.Load(d32, col, extent) : hn::Set(d32, 1.0f);
+    if (offset != 0.0f) g = hn::Add(g, hn::Set(d32, offset));
+    low = hn::PromoteLowerTo(d, g);
+    high = hn::PromoteUpperTo(d, g);
+  }
+
+  ElementRow<kElements> row;
+  float offset;
+};
+
+// ---- The statistics of a row, as the forward call computes them.
+
+template <Elements kElements>
+HWY_NOINLINE Sums SquaresAbout(const ElementRow<kElements>& row, size_t cols, double pivot) {
+  RowSums<FoldedLanes> sums;
+  AccumulatePowers<Powers::kBothAboutPivot>(row, cols, pivot, sums);
+  return {sums.values.Fold(), sums.squares.Fold()};
+}
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE Scale ForwardScale(const ElementRow<kElements>& row, int64_t cols, double epsilon) {
+  const size_t count = static_cast<size_t>(cols);
+  RowSums<FoldedLanes> sums;
+  if constexpr (kStatistic == Statistic::kLayerNorm) {
+    AccumulatePowers<Powers::kBoth>(row, count, 0.0, sums);
+    Moments m = OnePassMoments(sums.values.Fold(), sums.squares.Fold(), cols);
+    if (HWY_UNLIKELY(m.needs_second_pass)) {
+      const Sums about_mean = SquaresAbout(row, count, static_cast<double>(m.mean_hi));
+      SecondPassMoments(about_mean.values, about_mean.squares, cols, m);
+    }
+    return LayerNormScale(m, epsilon, cols);
+  } else {
+    AccumulateFastSquares(row, count, sums);
+    double mean_square = sums.squares.Fold() / static_cast<double>(cols);
+    if (HWY_UNLIKELY(NeedsExactSquares(mean_square, cols))) {
+      mean_square = SquaresAbout(row, count, 0.0).squares / static_cast<double>(cols);
+    }
+    return RmsNormScale(mean_square, epsilon);
+  }
+}
+
+template <Statistic kStatistic, Elements kElements>
+HWY_INLINE RowGradient Statistics(const BackwardCall& c, int64_t row) {
+  if (c.rstd.data != nullptr) {
+    const double mean = kStatistic == Statistic::kLayerNorm ? LoadStatistic(c.mean, row) : 0.0;
+    return NormalizedBy(mean, LoadStatistic(c.rstd, row));
+  }
+  const Scale scale = ForwardScale<kStatistic>(ElementRow<kElements>(c.x, row), c.cols, c.epsilon);
+  return NormalizedBy(static_cast<double>(scale.mean_hi) + scale.mean_lo, scale.rstd);
+}
+
+// ---- The sums of h and h * t over a row, in the canonical order.
+
+// t of one half vector.
+template <Statistic kStatistic>
+HWY_INLINE V64 Normalized(D64 d, V64 x, const RowGradient& r) {
+  if constexpr (kStatistic == Statistic::kLayerNorm) x = hn::Sub(x, hn::Set(d, r.mean));
+  return hn::Mul(x, hn::Set(d, r.inverse));
+}
+
+template <Statistic kStatistic, Elements kElements>
+struct ProductSums {
+  template <class Extent>
+  HWY_INLINE void Step(D64 d, size_t col, Extent extent, V64& h_low, V64& h_high, V64& ht_low, V64& ht_high) const {
+    V64 x_low, x_high, dy_low, dy_high, g_low, g_high;
+    x.Widen(d, col, extent, x_low, x_high);
+    dy.Widen(d, col, extent, dy_low, dy_high);
+    V64 t_low = Normalized<kStatistic>(d, x_low, r);
+    V64 t_high = Normalized<kStatistic>(d, x_high, r);
+    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero, whatever the statistics
+      const size_t half = hn::Lanes(d), count = extent.count;
+      t_low = hn::IfThenElseZero(hn::FirstN(d, std::min(count, half)), t_low);
+      t_high = hn::IfThenElseZero(hn::FirstN(d, count - std::min(count, half)), t_high);
+    }
+    gamma.Widen(d, col, extent, g_low, g_high);
+    const V64 low = hn::Mul(dy_low, g_low), high = hn::Mul(dy_high, g_high);
+    if constexpr (kStatistic == Statistic::kLayerNorm) {
+      h_low = hn::Add(h_low, low);
+      h_high = hn::Add(h_high, high);
+    }
+    ht_low = hn::MulAdd(low, t_low, ht_low);
+    ht_high = hn::MulAdd(high, t_high, ht_high);
+  }
+
+  HWY_INLINE void LastStep(D64 d, size_t col, size_t cols, V64& h_low, V64& h_high, V64& ht_low, V64& ht_high) const {
+    const Partial extent = internal::Remaining(D32(), col, cols);
+    if (extent.count != 0) Step(d, col, extent, h_low, h_high, ht_low, ht_high);
+  }
+
+  template <size_t... kLane>
+  HWY_INLINE void Loop(std::index_sequence<kLane...>, size_t cols, RowSums<FoldedLanes>& sums,
+                       internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
+                       internal::Register<kLane>... ht_low, internal::Register<kLane>... ht_high) const {
+    const D64 d;
+    const size_t n = hn::Lanes(D32());
+    size_t col = 0;
+    for (; col + kLanes <= cols; col += kLanes) (Step(d, col + kLane * n, Full(), h_low, h_high, ht_low, ht_high), ...);
+    if (col < cols) (LastStep(d, col + kLane * n, cols, h_low, h_high, ht_low, ht_high), ...);
+    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
+    sums.squares.Finish(ht_low..., ht_high...);
+  }
+
+  template <size_t... kLane>
+  HWY_INLINE void Start(std::index_sequence<kLane...> lanes, size_t cols, RowSums<FoldedLanes>& sums) const {
+    Loop(lanes, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)..., sums.squares.Low(kLane)...,
+         sums.squares.High(kLane)...);
+  }
+
+  ElementRow<kElements> x, dy;
+  EffectiveGamma<kElements> gamma;
+  RowGradient r;
+};
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void SetRowMeans(const BackwardCall& c, int64_t row, RowGradient& r) {
+  const ProductSums<kStatistic, kElements> loop = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
+  RowSums<FoldedLanes> sums;
+  WithRegisters([&](auto lanes) HWY_ATTR { loop.Start(lanes, static_cast<size_t>(c.cols), sums); });
+  SetMeans(sums.values.Fold(), sums.squares.Fold(), c.cols, r);
+}
+
+// ---- The gradients of a few rows
+
+// Rows that share one visit to the sums over rows.
+inline constexpr int64_t kMaxBackwardRows = 4;
+
+// They have to stay in L2 between the two loops.
+HWY_INLINE int64_t BackwardRows(int64_t cols) {
+  constexpr int64_t kElementsInL2 = int64_t{1} << 15;
+  return std::max<int64_t>(1, std::min(kMaxBackwardRows, kElementsInL2 / cols));
+}
+
+template <Elements kElements>
+struct BackwardRow {
+  ElementRow<kElements> dy, x, d_sum, dx, d_residual;
+  RowGradient r;
+};
+
+// Sums over rows of one vector of columns: loaded, added to, and stored. They fill whole vectors.
+struct SumVector {
+  SumVector(double* sums, size_t col) : at(sums != nullptr ? sums + col : nullptr) {}
+  HWY_INLINE V64 Low() const { return at != nullptr ? hn::LoadU(D64(), at) : hn::Zero(D64()); }
+  HWY_INLINE V64 High() const { return at != nullptr ? hn::LoadU(D64(), at + hn::Lanes(D64())) : hn::Zero(D64()); }
+  HWY_INLINE void Store(V64 low, V64 high) const {
+    if (at == nullptr) return;
+    hn::StoreU(low, D64(), at);
+    hn::StoreU(high, D64(), at + hn::Lanes(D64()));
+  }
+  double* at;
+};
+
+// n of one half vector, before it is rounded.
+template <Statistic kStatistic>
+HWY_INLINE V64 NormGradient(D64 d, V64 h, V64 t, const RowGradient& r) {
+  if constexpr (kStatistic == Statistic::kLayerNorm) h = hn::Sub(h, hn::Set(d, r.mean_h));
+  return hn::Mul(hn::NegMulAdd(t, hn::Set(d, r.mean_ht), h), hn::Set(d, r.inverse));
+}
+
+// Stores what an add passes on, where asked for.
+template <Elements kElements, class Extent>
+HWY_INLINE void StoreGradients(D32 d, const BackwardRow<kElements>& row, float scale, V32 dx, V32 stream, size_t col,
+                               Extent extent) {
+  if (row.dx.data != nullptr) row.dx.Store(d, dx, col, extent);
+  if (row.d_residual.data != nullptr) row.d_residual.Store(d, hn::Mul(hn::Set(d, scale), stream), col, extent);
+}
+
+HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
+  const hn::Rebind<float, D64> half;
+  return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+}
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
+                                const BlockSums& block) {
+  const D32 d;
+  const D64 d64;
+  const EffectiveGamma<kElements> gamma(c);
+  const float scale = c.residual_scale;
+  const BlockSums sums = block;
+  const bool adds_after = c.adds_after;
+  ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
+    V64 g_low, g_high;
+    gamma.Widen(d64, col, extent, g_low, g_high);
+    const SumVector dgamma(sums.gamma, col), dbeta(sums.beta, col), dbias(sums.bias, col);
+    V64 dgamma_low = dgamma.Low(), dgamma_high = dgamma.High();
+    V64 dbeta_low = dbeta.Low(), dbeta_high = dbeta.High();
+    V64 dbias_low = dbias.Low(), dbias_high = dbias.High();
+    for (int64_t i = 0; i < count; ++i) {
+      const BackwardRow<kElements>& row = rows[i];
+      const V32 dy = row.dy.Load(d, col, extent), x = row.x.Load(d, col, extent);
+      const V64 dy_low = hn::PromoteLowerTo(d64, dy), dy_high = hn::PromoteUpperTo(d64, dy);
+      const V64 t_low = Normalized<kStatistic>(d64, hn::PromoteLowerTo(d64, x), row.r);
+      const V64 t_high = Normalized<kStatistic>(d64, hn::PromoteUpperTo(d64, x), row.r);
+      dgamma_low = hn::MulAdd(dy_low, t_low, dgamma_low);
+      dgamma_high = hn::MulAdd(dy_high, t_high, dgamma_high);
+      dbeta_low = hn::Add(dbeta_low, dy_low);
+      dbeta_high = hn::Add(dbeta_high, dy_high);
+      V32 ds = Narrow(d, NormGradient<kStatistic>(d64, hn::Mul(dy_low, g_low), t_low, row.r),
+                      NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), t_high, row.r));
+      ds = row.x.Round(d, ds);
+      if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
+      if (sums.bias != nullptr) {
+        dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, ds));
+        dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, ds));
+      }
+      StoreGradients(d, row, scale, ds, adds_after ? dy : ds, col, extent);
+    }
+    dgamma.Store(dgamma_low, dgamma_high);
+    dbeta.Store(dbeta_low, dbeta_high);
+    dbias.Store(dbias_low, dbias_high);
+  });
+}
+
+// Whether the gradient of what was normalized is asked for, by itself or in what is made of it.
+HWY_INLINE bool NeedsNormGradient(const BackwardCall& c) {
+  return c.dx.data != nullptr || c.dbias.data != nullptr || (c.d_residual.data != nullptr && !c.adds_after);
+}
+
+// The same of the add alone.
+template <Elements kElements>
+HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
+                               const BlockSums& block) {
+  const D32 d;
+  const D64 d64;
+  const float scale = c.residual_scale;
+  double* const bias = block.bias;
+  ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
+    const SumVector dbias(bias, col);
+    V64 low = dbias.Low(), high = dbias.High();
+    for (int64_t i = 0; i < count; ++i) {
+      const V32 ds = rows[i].d_sum.Load(d, col, extent);
+      low = hn::Add(low, hn::PromoteLowerTo(d64, ds));
+      high = hn::Add(high, hn::PromoteUpperTo(d64, ds));
+      StoreGradients(d, rows[i], scale, ds, ds, col, extent);
+    }
+    dbias.Store(low, high);
+  });
+}
+
+// ---- The loop over the rows of a block. Statistic::kNone is the add alone.
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
+  const int64_t together = BackwardRows(c.cols);
+  BackwardRow<kElements> rows[kMaxBackwardRows];
+  for (int64_t first = begin; first < end; first += together) {
+    const int64_t count = std::min(together, end - first);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = first + i;
+      rows[i] = {{c.dy, row}, {c.x, row}, {c.d_sum, row}, {c.dx, row}, {c.d_residual, row}, {}};
+      if constexpr (kStatistic != Statistic::kNone) {
+        rows[i].r = Statistics<kStatistic, kElements>(c, row);
+        if (NeedsNormGradient(c)) SetRowMeans<kStatistic, kElements>(c, row, rows[i].r);
+      }
+    }
+    if constexpr (kStatistic == Statistic::kNone) {
+      AddGradients(c, rows, count, sums);
+    } else {
+      NormGradients<kStatistic>(c, rows, count, sums);
+    }
+  }
+}
+
+// Whether all that is loaded or stored by columns is f32.
+HWY_INLINE bool IsF32(const BackwardCall& c) {
+  for (const Operand* operand : {&c.dy, &c.x, &c.d_sum, &c.dx, &c.d_residual, static_cast<const Operand*>(&c.gamma)}) {
+    if (operand->data != nullptr && operand->dtype != ADDNORM_F32) return false;
+  }
+  return true;
+}
+
+template <Statistic kStatistic>
+void RunBackward(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
+  if (IsF32(c)) {
+    BackwardRowsOf<kStatistic, Elements::kF32>(c, begin, end, sums);
+  } else {
+    BackwardRowsOf<kStatistic, Elements::kAny>(c, begin, end, sums);
+  }
+#if HWY_ARCH_X86
+  _mm256_zeroupper();  // as in kernels-inl.h
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace addnorm
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
