@@ -78,7 +78,7 @@ def plot_training(found, path):
     for axis, layers in zip(axes[0], depths):
         for variant, by_layers in found.items():
             rows = by_layers.get(layers, [])
-            axis.plot([int(row["step"]) for row in rows], within(limits, rows, "loss"), **style(variant))
+            axis.plot([int(row["step"]) for row in rows], within(limits, rows, "loss"), clip_on=False, **style(variant))
         axis.set(title=f"{layers} layers", xlabel="step", ylabel="loss (cross-entropy)", yscale="log", ylim=limits)
     legend(figure)
     save(figure, path)
