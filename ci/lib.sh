@@ -30,3 +30,13 @@ configure_sanitizer() {
   grep -qw avx512vl /proc/cpuinfo || left_out=avx512
   configure "$1" -DADDNORM_DISABLED_TARGETS=$left_out
 }
+
+# python_environment NAME REQUIREMENTS: a virtual environment in ADDNORM_CACHE with what the file lists; fails where PyPI
+# is out of reach.
+python_environment() {
+  local venv=${ADDNORM_CACHE:-$PWD/.cache}/$1
+  cmp -s "$2" "$venv/installed" && return
+  python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 -r "$2" &&
+    cp "$2" "$venv/installed"
+}

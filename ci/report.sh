@@ -8,15 +8,9 @@
 source "$(dirname "$0")/lib.sh"
 venv=${ADDNORM_CACHE:-$PWD/.cache}/report
 python=$venv/bin/python
-if ! cmp -s bench/report/requirements.txt "$venv/installed"; then
-  python3 -m venv "$venv"
-  if "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 -r bench/report/requirements.txt; then
-    cp bench/report/requirements.txt "$venv/installed"
-  elif [[ ${1-} != html && ${1-} != plot ]]; then
-    echo "No plotly: PyPI is out of reach. The page is not tested; all but \`html\` and \`plot\` works." >&2
-  else
-    exit 1
-  fi
+if ! python_environment report bench/report/requirements.txt; then
+  [[ ${1-} != html && ${1-} != plot ]] || exit 1
+  echo "No plotly: PyPI is out of reach. The page is not tested; all but \`html\` and \`plot\` works." >&2
 fi
 
 if [[ ${1-} != test ]]; then

@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib.sh"
 
 run_packages=(ca-certificates cmake curl dpkg-dev g++ libmpfr-dev ninja-build nlohmann-json3-dev)
 bench_packages=(git libbenchmark-dev python3 python3-venv)
-test_packages=(abigail-tools clang-19 clang-format-19 doxygen libclang-rt-19-dev libgtest-dev libhwy-dev pkg-config shellcheck)
+test_packages=(abigail-tools clang-19 clang-format-19 doxygen libclang-rt-19-dev libeigen3-dev libgtest-dev libhwy-dev pkg-config shellcheck)
 cross_packages=(g++-aarch64-linux-gnu libgtest-dev:arm64 libmpfr-dev:arm64 libstdc++6:arm64 qemu-user)
 builds_packages=(clang-14 lld-19)
 

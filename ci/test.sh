@@ -59,6 +59,7 @@ architecture=$(uname -m)
 step "Format, shell scripts, workflows" sources
 step "GCC, static library: build, tests" gcc_static
 step "Benchmark and report" benchmark
+step "Example depth and its plots" ci/depth.sh short build-gcc
 step "GCC: instruction sets" ci/check-disassembly.py objdump "$architecture" build-gcc
 step "GCC, shared library: build, symbols, binary interface" gcc_shared
 step "Clang, static library: build, tests" clang_static

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ namespace addnorm_test {
 namespace {
 
 std::string ReferencePath() {
+  constexpr char kName[] = "pytorch-reference.safetensors";
   const char* path = std::getenv("ADDNORM_REFERENCE");
-  return path != nullptr && *path != '\0' ? path : ADDNORM_TEST_DATA "/data/pytorch-reference.safetensors";
+  if (path == nullptr || *path == '\0') return std::string(ADDNORM_TEST_DATA "/data/") + kName;
+  return std::filesystem::is_directory(path) ? std::string(path) + "/" + kName : path;
 }
 
 struct ReferenceCase {

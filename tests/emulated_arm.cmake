@@ -5,13 +5,13 @@
 # In an emulator, all tests but those that take minutes there or whose subject is no vector code (overlap). Every
 # operation with all its dtypes and every cols to 4 V + 3 (AccuracyShort), the checksums and the contract are among them.
 set(slow_in_emulator
-  Accuracy.* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget* FloatingPointMode.ChangesNoBitAndIsRestored
+  Accuracy.* BatchIndependence.ATokenAlone* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget* FloatingPointMode.ChangesNoBitAndIsRestored
   Fusion.AddThenNorm Fusion.NormThenAdd Fusion.Outputs* InPlace.EqualsSeparateMemory PathBoundaries.* Ops/OverlapTest.*
   ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.OfUnitSpread SpecialRows.WithoutSpreadGiveBeta SveLength.*)
 list(JOIN slow_in_emulator ":" slow_in_emulator)
 # On two of the CPUs, these as well.
 set(slower_tests
-  FloatingPointMode.* Fusion.NormThenAdd PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow
+  BatchIndependence.ATokenAlone* FloatingPointMode.* Fusion.NormThenAdd PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow
   ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.WithoutSpreadGiveBeta SveLength.*)
 list(JOIN slower_tests ":" slower_tests)
 # add_emulated_test(name cpu filter)

@@ -2,13 +2,14 @@
 #include "safetensors.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
+
+#include "support/dtype.h"
 
 namespace addnorm_test::replay {
 namespace {
@@ -36,12 +37,10 @@ uint64_t LittleEndian64(const unsigned char* bytes) {
 }
 
 float LittleEndianF32(const unsigned char* bytes) {
-  const uint32_t bits =
-      uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+  return F32OfBits(uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24);
 }
+
+float LittleEndianF16(const unsigned char* bytes) { return F16ToF32(static_cast<uint16_t>(bytes[0] | bytes[1] << 8)); }
 
 // Refuses, while a document is parsed, what its parsed form no longer shows or should never be built: duplicate keys
 // and deep nesting.
@@ -215,16 +214,38 @@ void SafetensorsFile::CheckLayout(uint64_t data_bytes) const {
     throw std::runtime_error(std::to_string(data_bytes - covered) + " bytes after the last tensor belong to none");
 }
 
-std::vector<float> SafetensorsFile::ReadF32(const std::string& name) {
+std::vector<unsigned char> SafetensorsFile::ReadBytes(const std::string& name) {
   const Tensor& tensor = tensors_.at(name);
-  if (tensor.dtype != "F32") Fail("tensor " + Quoted(name) + " is " + tensor.dtype + ", not F32");
   // The header was checked against the file's size, so that this allocates no more than the file holds.
   std::vector<unsigned char> bytes(static_cast<size_t>(tensor.end - tensor.begin));
   stream_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
   if (!stream_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
     Fail("tensor " + Quoted(name) + " cannot be read");
+  return bytes;
+}
+
+std::vector<float> SafetensorsFile::ReadF32(const std::string& name) {
+  const std::string& dtype = tensors_.at(name).dtype;
+  if (dtype != "F32") Fail("tensor " + Quoted(name) + " is " + dtype + ", not F32");
+  const std::vector<unsigned char> bytes = ReadBytes(name);
   std::vector<float> values(bytes.size() / sizeof(float));
   for (size_t i = 0; i < values.size(); ++i) values[i] = LittleEndianF32(&bytes[i * sizeof(float)]);
+  return values;
+}
+
+std::vector<double> SafetensorsFile::ReadAsF64(const std::string& name) {
+  const std::string& dtype = tensors_.at(name).dtype;
+  if (dtype != "F64" && dtype != "F32" && dtype != "F16")
+    Fail("tensor " + Quoted(name) + " is " + dtype + ", not F64, F32 or F16");
+  const std::vector<unsigned char> bytes = ReadBytes(name);
+  const size_t size = static_cast<size_t>(DtypeBytes().at(dtype));
+  std::vector<double> values(bytes.size() / size);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const unsigned char* element = &bytes[i * size];
+    values[i] = size == 8   ? F64OfBits(LittleEndian64(element))
+                : size == 4 ? static_cast<double>(LittleEndianF32(element))
+                            : static_cast<double>(LittleEndianF16(element));
+  }
   return values;
 }
 

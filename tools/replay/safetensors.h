@@ -41,8 +41,11 @@ class SafetensorsFile {
 
   // The elements of a tensor of dtype F32; throws MalformedFile when it is of another.
   std::vector<float> ReadF32(const std::string& name);
+  // The elements of a tensor of dtype F64, F32 or F16, each exact in f64; throws MalformedFile when it is of another.
+  std::vector<double> ReadAsF64(const std::string& name);
 
  private:
+  std::vector<unsigned char> ReadBytes(const std::string& name);
   void ParseHeader(const std::string& header);
   void CheckLayout(uint64_t data_bytes) const;
   [[noreturn]] void Fail(const std::string& fault) const { throw MalformedFile(path_, fault); }
