@@ -105,35 +105,45 @@ struct ProductSums {
     if (extent.count != 0) Step(d, col, extent, h_low, h_high, hd_low, hd_high);
   }
 
-  template <size_t... kLane>
-  HWY_INLINE void Loop(std::index_sequence<kLane...>, size_t cols, RowSums<FoldedLanes>& sums,
-                       internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
-                       internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) const {
-    const D64 d;
-    const size_t n = hn::Lanes(D32());
-    size_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) (Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
-    if (col < cols) (LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
-    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
-    sums.squares.Finish(hd_low..., hd_high...);
-  }
-
-  template <size_t... kLane>
-  HWY_INLINE void Start(std::index_sequence<kLane...> lanes, size_t cols, RowSums<FoldedLanes>& sums) const {
-    Loop(lanes, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)..., sums.squares.Low(kLane)...,
-         sums.squares.High(kLane)...);
-  }
-
   ElementRow<kElements> x, dy;
   EffectiveGamma<kElements> gamma;
   RowGradient r;
 };
 
+// The loop over the columns; kLane counts the members of the lane packs, as in RowLoop.
+template <class Lanes>
+struct ProductLoop;
+
+template <size_t... kLane>
+struct ProductLoop<std::index_sequence<kLane...>> {
+  template <Statistic kStatistic, Elements kElements>
+  static HWY_INLINE void Run(const ProductSums<kStatistic, kElements>& row, size_t cols, RowSums<FoldedLanes>& sums,
+                             internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
+                             internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) {
+    const D64 d;
+    const size_t n = hn::Lanes(D32());
+    size_t col = 0;
+    for (; col + kLanes <= cols; col += kLanes) {
+      (row.Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
+    }
+    if (col < cols) (row.LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
+    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
+    sums.squares.Finish(hd_low..., hd_high...);
+  }
+};
+
+template <class Row, size_t... kLane>
+HWY_INLINE void SumProducts(std::index_sequence<kLane...> lanes, const Row& row, size_t cols,
+                            RowSums<FoldedLanes>& sums) {
+  ProductLoop<decltype(lanes)>::Run(row, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)...,
+                                    sums.squares.Low(kLane)..., sums.squares.High(kLane)...);
+}
+
 template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void SetRowMeans(const BackwardCall& c, int64_t row, RowGradient& r) {
-  const ProductSums<kStatistic, kElements> loop = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
+  const ProductSums<kStatistic, kElements> products = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
   RowSums<FoldedLanes> sums;
-  WithRegisters([&](auto lanes) HWY_ATTR { loop.Start(lanes, static_cast<size_t>(c.cols), sums); });
+  WithRegisters([&](auto lanes) HWY_ATTR { SumProducts(lanes, products, static_cast<size_t>(c.cols), sums); });
   SetMeans(sums.values.Fold(), sums.squares.Fold(), c.cols, r);
 }
 
