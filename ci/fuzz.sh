@@ -29,6 +29,6 @@ fuzz() {
 step "Fuzzers: build" build
 step "Fuzzing the C interface" fuzz api -max_len=512
 step "Fuzzing targets against each other" fuzz differential -max_len=256
-# 16 MB: no more than a few times the longest header that is read.
 step "Fuzzing the backward operations" fuzz backward -max_len=512
+# 16 MB: no more than a few times the longest header that is read.
 step "Fuzzing captures" fuzz replay -max_len=4096 -malloc_limit_mb=16 -dict=tests/fuzz/replay.dict
