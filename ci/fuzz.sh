@@ -10,7 +10,7 @@ seconds=${1-3600}
 
 build() {
   configure_sanitizer sanitize
-  cmake --build --preset sanitize --target addnorm_{api,differential,replay}_fuzz
+  cmake --build --preset sanitize --target addnorm_{api,backward,differential,replay}_fuzz
 }
 
 # fuzz NAME [OPTION]...
@@ -30,4 +30,5 @@ step "Fuzzers: build" build
 step "Fuzzing the C interface" fuzz api -max_len=512
 step "Fuzzing targets against each other" fuzz differential -max_len=256
 # 16 MB: no more than a few times the longest header that is read.
+step "Fuzzing the backward operations" fuzz backward -max_len=512
 step "Fuzzing captures" fuzz replay -max_len=4096 -malloc_limit_mb=16 -dict=tests/fuzz/replay.dict

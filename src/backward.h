@@ -75,12 +75,13 @@ size_t WorkspaceBytes(int64_t rows, int64_t cols, size_t sums);
 
 // ---- The scalar arithmetic once a row, in f64, shared by the reference and all targets.
 
-// What an element's gradient is made of besides x, dy and gamma.
+// What the gradients of a row are made of besides x, dy and gamma: with d = x - mean and h = dy * gamma,
+// (h - mean_h - d * slope) * inverse.
 struct RowGradient {
   double mean;
   double inverse;  // rstd, but 0 where that is infinite
   double mean_h;
-  double mean_ht;
+  double slope;
 };
 
 // From the saved or recomputed statistics.
@@ -88,10 +89,11 @@ ADDNORM_INLINE RowGradient NormalizedBy(double mean, double rstd) {
   return {mean, std::isinf(rstd) ? 0.0 : rstd, 0.0, 0.0};
 }
 
-ADDNORM_INLINE void SetMeans(double sum_h, double sum_ht, int64_t cols, RowGradient& row) {
+// From the sums of h and h * d. mean(h * t) * rstd, t = d * rstd, is in range where rstd^2 is not.
+ADDNORM_INLINE void SetMeans(double sum_h, double sum_hd, int64_t cols, RowGradient& row) {
   const double n = static_cast<double>(cols);
   row.mean_h = sum_h / n;
-  row.mean_ht = sum_ht / n;
+  row.slope = (sum_hd / n * row.inverse) * row.inverse;
 }
 
 // A statistic that the forward call wrote.

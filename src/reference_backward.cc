@@ -24,7 +24,7 @@ double EffectiveGamma(const BackwardCall& c, int64_t col) {
   return static_cast<double>(gamma);
 }
 
-// ---- A row: its statistics, as the forward call saved or would have saved them, then the means of h and t * h.
+// ---- A row: its statistics, as the forward call saved or would have saved them, then the means of h and h * d.
 
 template <Statistic kStatistic>
 RowGradient Statistics(const BackwardCall& c, int64_t row) {
@@ -36,31 +36,31 @@ RowGradient Statistics(const BackwardCall& c, int64_t row) {
   return NormalizedBy(static_cast<double>(scale.mean_hi) + scale.mean_lo, scale.rstd);
 }
 
-double Normalized(const BackwardCall& c, const RowGradient& r, int64_t row, int64_t col) {
-  return (LoadF64(c.x, row, col) - r.mean) * r.inverse;
+double Centered(const BackwardCall& c, const RowGradient& r, int64_t row, int64_t col) {
+  return LoadF64(c.x, row, col) - r.mean;
 }
 
 template <Statistic kStatistic>
 RowGradient Gradient(const BackwardCall& c, int64_t row) {
   RowGradient r = Statistics<kStatistic>(c, row);
   double h_lanes[kLanes] = {};
-  double ht_lanes[kLanes] = {};
+  double hd_lanes[kLanes] = {};
   for (int64_t col = 0; col < c.cols; ++col) {
     const size_t lane = static_cast<size_t>(col) % kLanes;
     const double h = LoadF64(c.dy, row, col) * EffectiveGamma(c, col);
     h_lanes[lane] += h;
-    ht_lanes[lane] = std::fma(h, Normalized(c, r, row, col), ht_lanes[lane]);
+    hd_lanes[lane] = std::fma(h, Centered(c, r, row, col), hd_lanes[lane]);
   }
-  SetMeans(kStatistic == Statistic::kLayerNorm ? Fold(h_lanes) : 0.0, Fold(ht_lanes), c.cols, r);
+  SetMeans(kStatistic == Statistic::kLayerNorm ? Fold(h_lanes) : 0.0, Fold(hd_lanes), c.cols, r);
   return r;
 }
 
 // ---- Elements
 
 // The gradient of what was normalized, rounded to its dtype.
-float NormGradient(const BackwardCall& c, const RowGradient& r, double dy, double t, int64_t col) {
+float NormGradient(const BackwardCall& c, const RowGradient& r, double dy, double d, int64_t col) {
   const double h = dy * EffectiveGamma(c, col);
-  const double q = std::fma(-t, r.mean_ht, h - r.mean_h);
+  const double q = std::fma(-d, r.slope, h - r.mean_h);
   return RoundTo(c.x.dtype, static_cast<float>(q * r.inverse));
 }
 
@@ -77,10 +77,10 @@ void RunRow(const BackwardCall& c, int64_t row, const BlockSums& sums) {
   for (int64_t col = 0; col < c.cols; ++col) {
     const float dy = Load(c.dy, row, col);
     const double dy64 = static_cast<double>(dy);
-    const double t = Normalized(c, r, row, col);
-    if (sums.gamma != nullptr) sums.gamma[col] = std::fma(dy64, t, sums.gamma[col]);
+    const double d = Centered(c, r, row, col);
+    if (sums.gamma != nullptr) sums.gamma[col] = std::fma(dy64, d * r.inverse, sums.gamma[col]);
     if (sums.beta != nullptr) sums.beta[col] += dy64;
-    float ds = NormGradient(c, r, dy64, t, col);
+    float ds = NormGradient(c, r, dy64, d, col);
     if (c.d_sum.data != nullptr) ds = RoundTo(c.x.dtype, Load(c.d_sum, row, col) + ds);
     StoreGradients(c, sums, row, col, ds, c.adds_after ? dy : ds);
   }

@@ -12,31 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "support/backward_equal_bits.h"
 #include "support/backward_oracle.h"
 #include "support/targets.h"
 
 namespace addnorm_test {
 namespace {
 
-std::string Describe(const BackwardProblem& p) {
-  return p.op_case().name + " [" + p.options().name + "] " + std::to_string(p.rows()) + " x " +
-         std::to_string(p.cols());
-}
-
-std::string RunOn(const std::string& target, BackwardProblem& problem) {
-  const ScopedTarget scoped(target);
-  const addnorm_status status = problem.Run();
-  EXPECT_EQ(status, ADDNORM_OK) << Describe(problem) << ": " << addnorm_status_text(status);
-  EXPECT_EQ(problem.Untouched(), "") << Describe(problem) << " on " << target;
-  return problem.Outputs();
-}
-
 // Every target against the scalar reference.
 void CheckTargets(BackwardProblem& problem) {
   const std::string wanted = RunOn("scalar", problem);
   for (const std::string& target : SupportedTargets()) {
-    CountChecks(target, static_cast<int64_t>(wanted.size()));
-    EXPECT_TRUE(RunOn(target, problem) == wanted) << Describe(problem) << " on " << target << ": other bits";
+    EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
   }
 }
 

@@ -1,7 +1,7 @@
 /* Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
  * addnorm.h as a C11 program uses it. Called from a test in C++; returns 0, or the line of the first check that failed.
  */
-#include <addnorm/addnorm.h>
+#include <addnorm/training.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -90,6 +90,28 @@ int addnorm_c_api_test(void) {
   norm_add.epsilon = 1e-6;
   CHECK(addnorm_layer_norm_add(&norm_add) == ADDNORM_OK);
   CHECK(addnorm_rms_norm_add(&norm_add) == ADDNORM_OK);
+
+  size_t bytes = 0;
+  CHECK(addnorm_backward_workspace(1, 4, 3, &bytes) == ADDNORM_OK && bytes == 3 * 16 * 8);
+  addnorm_add_backward_args add_backward = ADDNORM_ADD_BACKWARD_ARGS_INIT;
+  add_backward.rows = 1;
+  add_backward.cols = 4;
+  add_backward.d_sum = add.residual;
+  add_backward.dx = norm.y;
+  CHECK(addnorm_add_backward(&add_backward) == ADDNORM_OK);
+  addnorm_norm_backward_args backward = ADDNORM_NORM_BACKWARD_ARGS_INIT;
+  backward.rows = 1;
+  backward.cols = 4;
+  backward.dy = add.residual;
+  backward.x = norm.x;
+  backward.epsilon = 1e-6;
+  backward.dx = norm.y;
+  CHECK(addnorm_layer_norm_backward(&backward) == ADDNORM_OK);
+  CHECK(addnorm_rms_norm_backward(&backward) == ADDNORM_OK);
+  CHECK(addnorm_add_layer_norm_backward(&backward) == ADDNORM_OK);
+  CHECK(addnorm_add_rms_norm_backward(&backward) == ADDNORM_OK);
+  CHECK(addnorm_layer_norm_add_backward(&backward) == ADDNORM_OK);
+  CHECK(addnorm_rms_norm_add_backward(&backward) == ADDNORM_OK);
 
   addnorm_dtypes dtypes;
   CHECK(addnorm_promised_dtypes(ADDNORM_OP_ADD, 0, &dtypes) == ADDNORM_OK && dtypes.y == 0);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "support/backward_equal_bits.h"
 #include "support/boundaries.h"
 #include "support/equal_bits.h"
 #include "support/op_case.h"
@@ -48,7 +49,36 @@ std::vector<Problem> Problems(const OpCase& op_case, const Options& options) {
   return problems;
 }
 
-std::string Line(const OpCase& op_case, const Options& options) { return op_case.name + " " + options.name; }
+std::vector<BackwardProblem> Problems(const OpCase& op_case, const BackwardOptions& options) {
+  std::vector<BackwardProblem> problems;
+  for (const int64_t cols : {1, 2, 3, 5, 15, 16, 17, 33, 67, 131, 320}) {
+    problems.emplace_back(op_case, options, kDataKinds, cols);
+    problems.back().FillByKind(static_cast<uint64_t>(cols) + 1000);
+  }
+  // Around the borders of blocks of rows.
+  for (const int64_t rows : {31, 32, 33, 65, 4097}) {
+    if (rows > 1000 && op_case.dtypes.vectors != ADDNORM_F32) continue;
+    problems.emplace_back(op_case, options, rows, 3);
+    problems.back().FillByKind(static_cast<uint64_t>(rows) + 2000);
+  }
+  return problems;
+}
+
+template <class AnyOptions>
+std::string Line(const OpCase& op_case, const AnyOptions& options) {
+  return op_case.name + " " + options.name;
+}
+
+// Calls f(op_case, options) for each line of the file.
+template <class Function>
+void ForEachLine(const Function& f) {
+  for (const OpCase& op_case : AllOpCases()) {
+    for (const Options& options : OptionsOf(op_case)) f(op_case, options);
+  }
+  for (const OpCase& op_case : AllBackwardCases()) {
+    for (const BackwardOptions& options : BackwardOptionsOf(op_case)) f(op_case, options);
+  }
+}
 
 std::map<std::string, std::string> ReadCommitted(std::string* version) {
   std::map<std::string, std::string> lines;
@@ -82,13 +112,11 @@ void WriteFile() {
           "# one pattern. Written by ADDNORM_WRITE_CHECKSUMS=1 addnorm_tests --gtest_filter='Checksums.*'; see "
           "checksums_test.cc.\n"
        << "numerics_version " << addnorm_numerics_version() << "\n";
-  for (const OpCase& op_case : AllOpCases()) {
-    for (const Options& options : OptionsOf(op_case)) {
-      uint64_t hash = Fnv1a("");
-      for (Problem& problem : Problems(op_case, options)) hash = Fnv1a(RunOn("scalar", problem), hash);
-      file << Line(op_case, options) << " " << Hex(hash) << "\n";
-    }
-  }
+  ForEachLine([&](const OpCase& op_case, const auto& options) {
+    uint64_t hash = Fnv1a("");
+    for (auto& problem : Problems(op_case, options)) hash = Fnv1a(RunOn("scalar", problem), hash);
+    file << Line(op_case, options) << " " << Hex(hash) << "\n";
+  });
   ASSERT_TRUE(file.good()) << Path();
   std::printf("written: %s\n", Path());
 }
@@ -99,24 +127,22 @@ TEST(Checksums, AreTheCommittedOnes) {
   std::string version;
   std::map<std::string, std::string> committed = ReadCommitted(&version);
   ASSERT_EQ(version, std::to_string(addnorm_numerics_version())) << Path() << " is of another numerics version";
-  for (const OpCase& op_case : AllOpCases()) {
-    for (const Options& options : OptionsOf(op_case)) {
-      const std::string line = Line(op_case, options);
-      ASSERT_EQ(committed.count(line), 1u) << line << " has no checksum in " << Path();
-      std::vector<Problem> problems = Problems(op_case, options);
-      for (const std::string& target : SupportedTargets()) {
-        const ScopedTarget scoped(target);
-        uint64_t hash = Fnv1a("");
-        for (Problem& problem : problems) {
-          const std::string outputs = RunOn(target, problem);
-          hash = Fnv1a(outputs, hash);
-          CountChecks(target, static_cast<int64_t>(outputs.size()));
-        }
-        EXPECT_EQ(Hex(hash), committed[line]) << line << " on " << target << ": bits changed";
+  ForEachLine([&](const OpCase& op_case, const auto& options) {
+    const std::string line = Line(op_case, options);
+    ASSERT_EQ(committed.count(line), 1u) << line << " has no checksum in " << Path();
+    auto problems = Problems(op_case, options);
+    for (const std::string& target : SupportedTargets()) {
+      const ScopedTarget scoped(target);
+      uint64_t hash = Fnv1a("");
+      for (auto& problem : problems) {
+        const std::string outputs = RunOn(target, problem);
+        hash = Fnv1a(outputs, hash);
+        CountChecks(target, static_cast<int64_t>(outputs.size()));
       }
-      committed.erase(line);
+      EXPECT_EQ(Hex(hash), committed[line]) << line << " on " << target << ": bits changed";
     }
-  }
+    committed.erase(line);
+  });
   for (const auto& line : committed) ADD_FAILURE() << line.first << " is in " << Path() << " but is no op case";
 }
 

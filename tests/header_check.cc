@@ -3,7 +3,7 @@
 // states what must not compile.
 #include <type_traits>
 
-#include "addnorm/addnorm.hpp"
+#include "addnorm/training.hpp"
 
 namespace addnorm_test {
 
@@ -25,6 +25,8 @@ static_assert(kTakes<Matrix<bfloat16>, MatrixOut> && !kTakes<Matrix<const bfloat
 static_assert(kTakes<Vector<const float16>, VectorIn> && kTakes<Vector<float>, VectorIn>);
 static_assert(kTakes<Column<float>, ColumnOut> && kTakes<Column<double>, ColumnOut>);
 static_assert(!kTakes<Column<const double>, ColumnOut>, "outputs are not const");
+static_assert(kTakes<Column<const double>, ColumnIn> && kTakes<ParameterGradient<double>, ParameterGradientOut>);
+static_assert(!kTakes<ParameterGradient<const float>, ParameterGradientOut>, "outputs are not const");
 static_assert(!kTakes<Vector<float>, MatrixIn> && !kTakes<Matrix<float>, VectorIn> &&
               !kTakes<Column<float>, MatrixOut>);
 static_assert(!kTakes<float*, MatrixIn> && !kTakes<decltype(nullptr), VectorIn>, "a shape belongs to every operand");
@@ -86,6 +88,22 @@ int UseAll(const OtherHalf* x_data, float* y_data, double* statistic_data, int64
   count(AddRmsNorm(x, y, y, 1e-5));
   count(LayerNormAdd(x, y, y, 1e-5, norm_add));
   count(RmsNormAdd(x, y, y, 1e-5));
+  size_t bytes = 0;
+  count(BackwardWorkspace(rows, cols, 1, &bytes));
+  Gradients gradients;
+  gradients.dx = y;
+  NormBackwardOptions norm_backward;
+  norm_backward.gamma = norm.gamma;
+  norm_backward.rstd = statistic;
+  AddBackwardOptions add_backward;
+  add_backward.residual_scale = 2;
+  count(AddBackward(x, gradients, add_backward));
+  count(LayerNormBackward(x, x, gradients, 1e-5));
+  count(RmsNormBackward(x, x, gradients, 1e-5, norm_backward));
+  count(AddLayerNormBackward(x, x, gradients, 1e-5));
+  count(AddRmsNormBackward(x, x, gradients, 1e-5));
+  count(LayerNormAddBackward(x, x, gradients, 1e-5));
+  count(RmsNormAddBackward(x, x, gradients, 1e-5));
   count(SetMaxTarget(nullptr));
   count(EnvironmentStatus());
   const Status status;

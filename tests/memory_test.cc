@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "addnorm/addnorm.h"
+#include "support/backward.h"
 #include "support/dtype.h"
 #include "support/op_case.h"
 #include "support/targets.h"
@@ -121,9 +122,15 @@ struct Moved {
 };
 
 // Makes the call of `problem`, whose rows are packed and which has run, again in guarded memory.
-void CheckGuarded(const std::string& target, const Problem& problem, int64_t position, Rows layout) {
+template <class AnyProblem>
+void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t position, Rows layout) {
   Args args = problem.MakeArgs();
   std::vector<Moved> operands;
+  if (args.op().workspace != 0 && args.workspace_size() != 0) {
+    constexpr size_t kWorkspaceArea = 20;  // of no operand
+    const Placed placed = Place(AreasOf(kWorkspaceArea), 0, args.workspace_size(), 1, position == 1 ? 64 : position);
+    args.set_workspace(placed.begin, placed.size());
+  }
   for (const OperandField& field : args.op().operands) {
     addnorm_output operand = args.Get(field);
     if (operand.data == nullptr) continue;
@@ -236,6 +243,40 @@ TEST_P(GuardPageTest, AnyAlignmentToAnElementGivesTheSameBits) {
   CheckAll({2}, {7, 16, 33, 67}, positions);
 }
 
+class BackwardGuardPageTest : public GuardPageTest {
+ protected:
+  void CheckAllBackward(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
+                        const std::vector<int64_t>& positions, Rows layout) {
+    for (const std::string& name : SupportedTargets()) {
+      ScopedTarget target(name);
+      for (BackwardOptions options : BackwardOptionsOf(*GetParam())) {
+        options.accumulate = false;
+        for (int64_t r : rows) {
+          for (int64_t c : cols) {
+            BackwardProblem problem(*GetParam(), options, r, c);
+            problem.FillByKind(static_cast<uint64_t>(c), static_cast<int>(c));
+            ASSERT_EQ(problem.Run(), ADDNORM_OK);
+            for (int64_t position : positions) CheckGuarded(name, problem, position, layout);
+            CountChecks(name, static_cast<int64_t>(positions.size()));
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+};
+
+TEST_P(BackwardGuardPageTest, NothingOutsideTheOperandsIsAccessedAtAnyLength) {
+  std::vector<int64_t> cols;
+  for (int64_t c = 1; c <= 35; ++c) cols.push_back(c);
+  for (int64_t c : {63, 64, 65, 79, 127, 129}) cols.push_back(c);
+  CheckAllBackward({1, 5}, cols, {kAtEnd, 0, 1}, Rows::kPacked);
+}
+
+TEST_P(BackwardGuardPageTest, NothingBetweenRowsIsAccessedAtAnyLength) {
+  CheckAllBackward({9}, {1, 3, 8, 15, 16, 17, 31, 33, 64, 67, 129}, {kAtEnd, 0}, Rows::kApart);
+}
+
 std::vector<const OpCase*> EveryOpCase() {
   std::vector<const OpCase*> cases;
   for (const OpCase& op_case : AllOpCases()) cases.push_back(&op_case);
@@ -250,6 +291,13 @@ std::string CaseName(const testing::TestParamInfo<const OpCase*>& info) {
   return name;
 }
 
+std::vector<const OpCase*> EveryBackwardCase() {
+  std::vector<const OpCase*> cases;
+  for (const OpCase& op_case : AllBackwardCases()) cases.push_back(&op_case);
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(OpCases, BackwardGuardPageTest, testing::ValuesIn(EveryBackwardCase()), CaseName);
 INSTANTIATE_TEST_SUITE_P(OpCases, GuardPageTest, testing::ValuesIn(EveryOpCase()), CaseName);
 
 }  // namespace

@@ -77,6 +77,13 @@ TEST(Bounds, AreThoseThatAreProven) {
                                   row("kAfterRoundingBound", kAfterRoundingBound)}) {
     EXPECT_NE(text.str().find(line), std::string::npos) << "docs/NUMERICS.md does not state: " << line;
   }
+  std::ifstream gradients(ADDNORM_TEST_DATA "/../docs/GRADIENTS.md");
+  text.str("");
+  text << gradients.rdbuf();
+  for (const std::string& line :
+       {row("kLayerNormBackwardExtra", kLayerNormBackwardExtra), row("kRmsNormBackwardExtra", kRmsNormBackwardExtra)}) {
+    EXPECT_NE(text.str().find(line), std::string::npos) << "docs/GRADIENTS.md does not state: " << line;
+  }
 }
 
 }  // namespace

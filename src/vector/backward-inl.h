@@ -39,7 +39,7 @@ struct ElementRow {
     if (data != nullptr) data = static_cast<char*>(data) + row * operand.row_stride * Size();
   }
 
-  int64_t Size() const { return dtype == ADDNORM_F32 ? 4 : 2; }
+  int64_t Size() const { return kElements == Elements::kF32 || dtype == ADDNORM_F32 ? 4 : 2; }
 
   template <class T>
   HWY_INLINE T* At(size_t col) const {
@@ -99,6 +99,7 @@ struct EffectiveGamma {
   // In f64, in the two halves that hold the lanes of a f32 vector.
   template <class Extent>
   HWY_INLINE void Widen(D64 d, size_t col, Extent extent, V64& low, V64& high) const {
+    if (HWY_LIKELY(row.data != nullptr && offset == 0.0f)) return row.Widen(d, col, extent, low, high);
     const D32 d32;
     V32 g = row.data != nullptr ? row.Load(d32, col, extent) : hn::Set(d32, 1.0f);
     if (offset != 0.0f) g = hn::Add(g, hn::Set(d32, offset));
@@ -151,28 +152,28 @@ HWY_INLINE RowGradient Statistics(const BackwardCall& c, int64_t row) {
   return NormalizedBy(static_cast<double>(scale.mean_hi) + scale.mean_lo, scale.rstd);
 }
 
-// ---- The sums of h and h * t over a row, in the canonical order.
+// ---- The sums of h and h * d over a row, in the canonical order.
 
-// t of one half vector.
+// d = x - mean of one half vector.
 template <Statistic kStatistic>
-HWY_INLINE V64 Normalized(D64 d, V64 x, const RowGradient& r) {
-  if constexpr (kStatistic == Statistic::kLayerNorm) x = hn::Sub(x, hn::Set(d, r.mean));
-  return hn::Mul(x, hn::Set(d, r.inverse));
+HWY_INLINE V64 Centered(D64 d, V64 x, const RowGradient& r) {
+  if constexpr (kStatistic == Statistic::kLayerNorm) return hn::Sub(x, hn::Set(d, r.mean));
+  return x;
 }
 
 template <Statistic kStatistic, Elements kElements>
 struct ProductSums {
   template <class Extent>
-  HWY_INLINE void Step(D64 d, size_t col, Extent extent, V64& h_low, V64& h_high, V64& ht_low, V64& ht_high) const {
+  HWY_INLINE void Step(D64 d, size_t col, Extent extent, V64& h_low, V64& h_high, V64& hd_low, V64& hd_high) const {
     V64 x_low, x_high, dy_low, dy_high, g_low, g_high;
     x.Widen(d, col, extent, x_low, x_high);
     dy.Widen(d, col, extent, dy_low, dy_high);
-    V64 t_low = Normalized<kStatistic>(d, x_low, r);
-    V64 t_high = Normalized<kStatistic>(d, x_high, r);
-    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero, whatever the statistics
+    x_low = Centered<kStatistic>(d, x_low, r);
+    x_high = Centered<kStatistic>(d, x_high, r);
+    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero, whatever the mean
       const size_t half = hn::Lanes(d), count = extent.count;
-      t_low = hn::IfThenElseZero(hn::FirstN(d, std::min(count, half)), t_low);
-      t_high = hn::IfThenElseZero(hn::FirstN(d, count - std::min(count, half)), t_high);
+      x_low = hn::IfThenElseZero(hn::FirstN(d, std::min(count, half)), x_low);
+      x_high = hn::IfThenElseZero(hn::FirstN(d, count - std::min(count, half)), x_high);
     }
     gamma.Widen(d, col, extent, g_low, g_high);
     const V64 low = hn::Mul(dy_low, g_low), high = hn::Mul(dy_high, g_high);
@@ -180,26 +181,26 @@ struct ProductSums {
       h_low = hn::Add(h_low, low);
       h_high = hn::Add(h_high, high);
     }
-    ht_low = hn::MulAdd(low, t_low, ht_low);
-    ht_high = hn::MulAdd(high, t_high, ht_high);
+    hd_low = hn::MulAdd(low, x_low, hd_low);
+    hd_high = hn::MulAdd(high, x_high, hd_high);
   }
 
-  HWY_INLINE void LastStep(D64 d, size_t col, size_t cols, V64& h_low, V64& h_high, V64& ht_low, V64& ht_high) const {
+  HWY_INLINE void LastStep(D64 d, size_t col, size_t cols, V64& h_low, V64& h_high, V64& hd_low, V64& hd_high) const {
     const Partial extent = internal::Remaining(D32(), col, cols);
-    if (extent.count != 0) Step(d, col, extent, h_low, h_high, ht_low, ht_high);
+    if (extent.count != 0) Step(d, col, extent, h_low, h_high, hd_low, hd_high);
   }
 
   template <size_t... kLane>
   HWY_INLINE void Loop(std::index_sequence<kLane...>, size_t cols, RowSums<FoldedLanes>& sums,
                        internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
-                       internal::Register<kLane>... ht_low, internal::Register<kLane>... ht_high) const {
+                       internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) const {
     const D64 d;
     const size_t n = hn::Lanes(D32());
     size_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) (Step(d, col + kLane * n, Full(), h_low, h_high, ht_low, ht_high), ...);
-    if (col < cols) (LastStep(d, col + kLane * n, cols, h_low, h_high, ht_low, ht_high), ...);
+    for (; col + kLanes <= cols; col += kLanes) (Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
+    if (col < cols) (LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
     if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
-    sums.squares.Finish(ht_low..., ht_high...);
+    sums.squares.Finish(hd_low..., hd_high...);
   }
 
   template <size_t... kLane>
@@ -253,9 +254,9 @@ struct SumVector {
 
 // n of one half vector, before it is rounded.
 template <Statistic kStatistic>
-HWY_INLINE V64 NormGradient(D64 d, V64 h, V64 t, const RowGradient& r) {
+HWY_INLINE V64 NormGradient(D64 d, V64 h, V64 x, const RowGradient& r) {
   if constexpr (kStatistic == Statistic::kLayerNorm) h = hn::Sub(h, hn::Set(d, r.mean_h));
-  return hn::Mul(hn::NegMulAdd(t, hn::Set(d, r.mean_ht), h), hn::Set(d, r.inverse));
+  return hn::Mul(hn::NegMulAdd(x, hn::Set(d, r.slope), h), hn::Set(d, r.inverse));
 }
 
 // Stores what an add passes on, where asked for.
@@ -266,6 +267,27 @@ HWY_INLINE void StoreGradients(D32 d, const BackwardRow<kElements>& row, float s
   if (row.d_residual.data != nullptr) row.d_residual.Store(d, hn::Mul(hn::Set(d, scale), stream), col, extent);
 }
 
+// The rows to come, asked for while those before them are written: the first loop over a row computes little, and would
+// wait for memory.
+struct RowsAhead {
+  RowsAhead(const BackwardCall& c, int64_t first, int64_t together)
+      : dy(together * c.dy.row_stride * Size(c.dy)), x(together * c.x.row_stride * Size(c.x)) {
+    constexpr int64_t kElementsInL2 = int64_t{1} << 17;
+    if (c.rows > kElementsInL2 / c.cols) count = c.rows - together - first;
+  }
+  static int64_t Size(const Operand& operand) { return operand.dtype == ADDNORM_F32 ? 4 : 2; }
+
+  template <class Row>
+  HWY_INLINE void Prefetch(int64_t i, const Row& row, size_t col) const {
+    if (i >= count) return;
+    ADDNORM_PREFETCH_L2(static_cast<const char*>(row.dy.data) + static_cast<int64_t>(col) * row.dy.Size() + dy);
+    ADDNORM_PREFETCH_L2(static_cast<const char*>(row.x.data) + static_cast<int64_t>(col) * row.x.Size() + x);
+  }
+
+  int64_t dy, x;      // bytes from a row to the one that takes its place
+  int64_t count = 0;  // rows that there are
+};
+
 HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
   const hn::Rebind<float, D64> half;
   return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
@@ -273,12 +295,13 @@ HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
 
 template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
-                                const BlockSums& block) {
+                                const RowsAhead& rows_ahead, const BlockSums& block) {
   const D32 d;
   const D64 d64;
   const EffectiveGamma<kElements> gamma(c);
   const float scale = c.residual_scale;
   const BlockSums sums = block;
+  const RowsAhead ahead = rows_ahead;
   const bool adds_after = c.adds_after;
   ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
     V64 g_low, g_high;
@@ -289,23 +312,28 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
     V64 dbias_low = dbias.Low(), dbias_high = dbias.High();
     for (int64_t i = 0; i < count; ++i) {
       const BackwardRow<kElements>& row = rows[i];
-      const V32 dy = row.dy.Load(d, col, extent), x = row.x.Load(d, col, extent);
-      const V64 dy_low = hn::PromoteLowerTo(d64, dy), dy_high = hn::PromoteUpperTo(d64, dy);
-      const V64 t_low = Normalized<kStatistic>(d64, hn::PromoteLowerTo(d64, x), row.r);
-      const V64 t_high = Normalized<kStatistic>(d64, hn::PromoteUpperTo(d64, x), row.r);
-      dgamma_low = hn::MulAdd(dy_low, t_low, dgamma_low);
-      dgamma_high = hn::MulAdd(dy_high, t_high, dgamma_high);
+      ahead.Prefetch(i, row, col);
+      V64 dy_low, dy_high, x_low, x_high;
+      row.dy.Widen(d64, col, extent, dy_low, dy_high);
+      row.x.Widen(d64, col, extent, x_low, x_high);
+      x_low = Centered<kStatistic>(d64, x_low, row.r);
+      x_high = Centered<kStatistic>(d64, x_high, row.r);
+      if (sums.gamma != nullptr) {
+        const V64 inverse = hn::Set(d64, row.r.inverse);
+        dgamma_low = hn::MulAdd(dy_low, hn::Mul(x_low, inverse), dgamma_low);
+        dgamma_high = hn::MulAdd(dy_high, hn::Mul(x_high, inverse), dgamma_high);
+      }
       dbeta_low = hn::Add(dbeta_low, dy_low);
       dbeta_high = hn::Add(dbeta_high, dy_high);
-      V32 ds = Narrow(d, NormGradient<kStatistic>(d64, hn::Mul(dy_low, g_low), t_low, row.r),
-                      NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), t_high, row.r));
+      V32 ds = Narrow(d, NormGradient<kStatistic>(d64, hn::Mul(dy_low, g_low), x_low, row.r),
+                      NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), x_high, row.r));
       ds = row.x.Round(d, ds);
       if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
       if (sums.bias != nullptr) {
         dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, ds));
         dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, ds));
       }
-      StoreGradients(d, row, scale, ds, adds_after ? dy : ds, col, extent);
+      StoreGradients(d, row, scale, ds, adds_after ? row.dy.Load(d, col, extent) : ds, col, extent);
     }
     dgamma.Store(dgamma_low, dgamma_high);
     dbeta.Store(dbeta_low, dbeta_high);
@@ -358,7 +386,7 @@ HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t e
     if constexpr (kStatistic == Statistic::kNone) {
       AddGradients(c, rows, count, sums);
     } else {
-      NormGradients<kStatistic>(c, rows, count, sums);
+      NormGradients<kStatistic>(c, rows, count, RowsAhead(c, first, together), sums);
     }
   }
 }

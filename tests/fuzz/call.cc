@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "addnorm/training.h"
 #include "support/dtype.h"
 #include "support/inputs.h"
 
@@ -31,9 +32,10 @@ int64_t RowsOf(const OperandField& field, int64_t rows) { return field.shape == 
 }  // namespace
 
 alignas(64) unsigned char FuzzCall::memory_[kFuzzMemory];
+alignas(64) unsigned char FuzzCall::workspace_[kFuzzMemory];
 
-FuzzCall::FuzzCall(FuzzInput* in)
-    : in_(*in), op_case_(&AllOpCases()[in->Take<uint16_t>() % AllOpCases().size()]), args_(*op_case_->fields) {
+FuzzCall::FuzzCall(FuzzInput* in, const std::vector<OpCase>& cases)
+    : in_(*in), op_case_(&cases[in->Take<uint16_t>() % cases.size()]), args_(*op_case_->fields) {
   std::memset(memory_, kFuzzUntouched, sizeof(memory_));
   const size_t size = in_.Below(256);
   int64_t cols = size < 216 ? 1 + static_cast<int64_t>(size % 20) : in_.OneOf(kLongRows);
@@ -42,14 +44,42 @@ FuzzCall::FuzzCall(FuzzInput* in)
   args_.set_rows(rows);
   args_.set_cols(cols);
   for (const OperandField& field : args_.op().operands) Place(field);
+  if (args_.op().is_backward()) FinishBackward();
   Numbers();
   for (const OperandField& field : args_.op().operands) {
     if (!field.written && args_.Get(field).data != nullptr) Fill(field);
   }
 }
 
+// What operands need each other: mean and rstd, an output at least, and a workspace for the sums over rows.
+void FuzzCall::FinishBackward() {
+  const OperandField *mean = args_.op().Find("mean"), *rstd = args_.op().Find("rstd"), *dx = args_.op().Find("dx");
+  if (mean != nullptr && (args_.Get(*mean).data == nullptr) != (args_.Get(*rstd).data == nullptr)) {
+    args_.Set(*mean, {nullptr, 0, 0, 0});
+    args_.Set(*rstd, {nullptr, 0, 0, 0});
+  }
+  bool any = false;
+  int32_t sums = 0;
+  for (const OperandField& field : args_.op().operands) {
+    const bool given = field.written && args_.Get(field).data != nullptr;
+    any = any || given;
+    sums += given && field.shape == Shape::kVector;
+  }
+  if (!any) {
+    OperandField required = *dx;
+    required.required = true;
+    Place(required);
+  }
+  size_t bytes = 0;
+  addnorm_backward_workspace(args_.rows(), args_.cols(), sums, &bytes);
+  if (bytes > sizeof(workspace_)) std::abort();
+  args_.set_workspace(workspace_, bytes);
+}
+
 addnorm_dtype FuzzCall::DtypeOf(const OperandField& field) {
   const addnorm_dtypes& d = op_case_->dtypes;
+  if (field.dtype != nullptr) return d.*field.dtype;
+  if (field.shape == Shape::kVector && field.written) return in_.Below(2) == 0 ? ADDNORM_F32 : ADDNORM_F64;
   if (field.shape == Shape::kVector) return in_.Below(2) == 0 ? ADDNORM_F32 : d.vectors;
   if (field.shape == Shape::kColumn) return in_.Below(2) == 0 ? ADDNORM_F32 : ADDNORM_F64;
   switch (OperandOf(field)) {
@@ -70,8 +100,12 @@ void FuzzCall::Place(const OperandField& field) {
   addnorm_output operand = {nullptr, 0, DtypeOf(field), 0};
   // In the place of an input, where that was there before.
   if (field.written && field.shape == Shape::kMatrix && choice >= 192) {
-    const OperandField* input = args_.op().Find(choice >= 224 && args_.op().Find("residual") ? "residual" : "x");
-    const OperandField* other = args_.op().Find(field.name[0] == 'y' ? "sum_out" : "y");
+    const bool backward = args_.op().is_backward();
+    const char* const second = backward ? "d_sum" : "residual";
+    const OperandField* input = args_.op().Find(choice >= 224 && args_.op().Find(second) ? second : "x");
+    if (input == nullptr) input = args_.op().Find(second);
+    const OperandField* other = backward ? args_.op().Find(std::strcmp(field.name, "dx") == 0 ? "d_residual" : "dx")
+                                         : args_.op().Find(field.name[0] == 'y' ? "sum_out" : "y");
     const addnorm_output shared = args_.Get(*input);
     if (shared.data != nullptr && shared.dtype == operand.dtype &&
         (other == nullptr || args_.Get(*other).data != shared.data)) {

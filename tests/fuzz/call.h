@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "input.h"
 #include "support/args.h"
@@ -15,13 +16,15 @@
 namespace addnorm_test {
 
 // All operands lie in one block of memory, with bytes between them that nobody may touch.
-constexpr size_t kFuzzMemory = size_t{3} << 12;
+constexpr size_t kFuzzMemory = size_t{6} << 12;
 constexpr unsigned char kFuzzUntouched = 0xff;  // a NaN in every dtype
 
 class FuzzCall {
  public:
   // Takes the call's memory over from the last one. Calls are one at a time.
-  explicit FuzzCall(FuzzInput* in);
+  explicit FuzzCall(FuzzInput* in) : FuzzCall(in, AllOpCases()) {}
+  // Of one of these cases, forward or backward.
+  FuzzCall(FuzzInput* in, const std::vector<OpCase>& cases);
 
   const OpCase& op_case() const { return *op_case_; }
   Args& args() { return args_; }
@@ -29,12 +32,14 @@ class FuzzCall {
 
  private:
   void Place(const OperandField& field);
+  void FinishBackward();
   void Fill(const OperandField& field);
   void FillRow(void* data, int64_t cols, addnorm_dtype dtype);
   addnorm_dtype DtypeOf(const OperandField& field);
   void Numbers();
 
   alignas(64) static unsigned char memory_[kFuzzMemory];
+  alignas(64) static unsigned char workspace_[kFuzzMemory];
 
   FuzzInput& in_;
   const OpCase* op_case_;

@@ -83,7 +83,7 @@ const BackwardRowResult& BackwardOracle::Compute(const BackwardRow& row) {
     v.n.Multiply(v.n, v.rstd);
     result_.n.push_back(Split(v.n, &v.scratch));
     const double t = std::fabs(v.t.Nearest()), h = std::fabs(v.h.Nearest());
-    const double reach = row.given ? t : std::max(1.0, t);  // an error of the mean is one of t
+    const double reach = row.given || !row.layer_norm ? t : std::max(1.0, t);  // an error of the mean is one of t
     const double mean_h = sum_abs_h / count * (row.given ? 1.0 : reach);
     result_.magnitude.push_back(
         std::max({std::fabs(result_.n.back().hi), rstd * h, rstd * mean_h, rstd * reach * (sum_abs_ht / count)}));

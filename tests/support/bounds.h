@@ -38,10 +38,12 @@ inline double VarianceBound(int64_t cols, double mean_square_over_variance) {
 // Backward (docs/GRADIENTS.md), in ULP32(M) before dn is rounded to f32: for the statistics that were taken, and for
 // the exact ones where the call computes them.
 inline double BackwardBound(int64_t cols) { return (2.0 * ReductionSteps(cols) + 9.0) * 0x1p-29; }
+constexpr double kLayerNormBackwardExtra = 0.48;
+constexpr double kRmsNormBackwardExtra = 6.01;
 inline double LayerNormBackwardBound(int64_t cols, double mean_over_spread) {
-  return BackwardBound(cols) + 0.48 + 0x1p-28 * mean_over_spread;
+  return BackwardBound(cols) + kLayerNormBackwardExtra + 0x1p-28 * mean_over_spread;
 }
-inline double RmsNormBackwardBound(int64_t cols) { return 3.0 * BackwardBound(cols) + 6.01; }
+inline double RmsNormBackwardBound(int64_t cols) { return 3.0 * BackwardBound(cols) + kRmsNormBackwardExtra; }
 // Error of dgamma, dbeta and dbias before the last rounding, relative to the sum of the terms' magnitudes: additions in
 // a block, of blocks, and what the terms have.
 inline double RowSumBound(int64_t rows) {
