@@ -5,7 +5,9 @@
 # In an emulator, all tests but those that take minutes there or whose subject is no vector code (overlap). Every
 # operation with all its dtypes and every cols to 4 V + 3 (AccuracyShort), the checksums and the contract are among them.
 set(slow_in_emulator
-  Accuracy.* BatchIndependence.ATokenAlone* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget* FloatingPointMode.ChangesNoBitAndIsRestored
+  Accuracy.* AccuracyBackward.* BatchIndependence.ATokenAlone* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget*
+  EqualBitsBackward.EveryTargetWithManyRowsAndLongRows EqualBitsBackward.RowsDoNotDependOnTheirBatch
+  EqualBitsBackward.SavedStatisticsInF64AreTheRecomputedOnes ParallelBackward.* FloatingPointMode.ChangesNoBitAndIsRestored
   Fusion.AddThenNorm Fusion.NormThenAdd Fusion.Outputs* InPlace.EqualsSeparateMemory PathBoundaries.* Ops/OverlapTest.*
   ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.OfUnitSpread SpecialRows.WithoutSpreadGiveBeta SveLength.*)
 list(JOIN slow_in_emulator ":" slow_in_emulator)

@@ -19,97 +19,12 @@
 
 #include "src/backward.h"
 #include "src/vector/accumulate-inl.h"
+#include "src/vector/elements-inl.h"
 #include "src/vector/loops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
-
-// ---- Elements. Calls in f32 alone have loops of their own; those with 16-bit operands share one, in which the dtype
-// is a branch that always goes the same way.
-
-enum class Elements { kF32, kAny };
-
-// A row of a matrix, or a vector for all rows.
-template <Elements kElements>
-struct ElementRow {
-  ElementRow() = default;
-  ElementRow(const Operand& operand, int64_t row)
-      : data(operand.data), dtype(operand.data != nullptr ? operand.dtype : ADDNORM_F32) {
-    if (data != nullptr) data = static_cast<char*>(data) + row * operand.row_stride * Size();
-  }
-
-  int64_t Size() const { return kElements == Elements::kF32 || dtype == ADDNORM_F32 ? 4 : 2; }
-
-  template <class T>
-  HWY_INLINE T* At(size_t col) const {
-    return static_cast<T*>(data) + col;
-  }
-
-  template <class D, class Extent>
-  HWY_INLINE hn::Vec<D> LoadVector(D d, size_t col, Extent extent) const {
-    if constexpr (kElements == Elements::kAny) {
-      if (dtype == ADDNORM_BF16) return Packing<BF16>::Load(d, At<const BF16>(col), extent);
-      if (dtype == ADDNORM_F16) return Packing<F16>::Load(d, At<const F16>(col), extent);
-    }
-    return Packing<float>::Load(d, At<const float>(col), extent);
-  }
-
-  template <class Extent>
-  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
-    return LoadVector(d, col, extent);
-  }
-
-  // As StoredRow does it.
-  HWY_INLINE void Widen(D64 d, size_t col, Full full, V64& low, V64& high) const {
-    const hn::Rebind<float, D64> half;
-    low = hn::PromoteTo(d, LoadVector(half, col, full));
-    high = hn::PromoteTo(d, LoadVector(half, col + hn::Lanes(d), full));
-  }
-  HWY_INLINE void Widen(D64 d, size_t col, Partial extent, V64& low, V64& high) const {
-    const V32 v = Load(D32(), col, extent);
-    low = hn::PromoteLowerTo(d, v);
-    high = hn::PromoteUpperTo(d, v);
-  }
-
-  template <class Extent>
-  HWY_INLINE void Store(D32 d, V32 v, size_t col, Extent extent) const {
-    if constexpr (kElements == Elements::kAny) {
-      if (dtype == ADDNORM_BF16) return static_cast<void>(Packing<BF16>::Store(d, v, At<BF16>(col), extent));
-      if (dtype == ADDNORM_F16) return static_cast<void>(Packing<F16>::Store(d, v, At<F16>(col), extent));
-    }
-    Packing<float>::Store(d, v, At<float>(col), extent);
-  }
-
-  // Rounded to the dtype of the row.
-  HWY_INLINE V32 Round(D32 d, V32 v) const {
-    if constexpr (kElements == Elements::kAny) return RoundTo(d, dtype, v);
-    return v;
-  }
-
-  void* data = nullptr;
-  addnorm_dtype dtype = ADDNORM_F32;
-};
-
-// gamma + gamma_offset; what is absent is 1.
-template <Elements kElements>
-struct EffectiveGamma {
-  explicit EffectiveGamma(const Call& c) : row(c.gamma, 0), offset(c.gamma_offset) {}
-
-  // In f64, in the two halves that hold the lanes of a f32 vector.
-  template <class Extent>
-  HWY_INLINE void Widen(D64 d, size_t col, Extent extent, V64& low, V64& high) const {
-    if (HWY_LIKELY(row.data != nullptr && offset == 0.0f)) return row.Widen(d, col, extent, low, high);
-    const D32 d32;
-    V32 g = row.data != nullptr ? row.Load(d32, col, extent) : hn::Set(d32, 1.0f);
-    if (offset != 0.0f) g = hn::Add(g, hn::Set(d32, offset));
-    low = hn::PromoteLowerTo(d, g);
-    high = hn::PromoteUpperTo(d, g);
-  }
-
-  ElementRow<kElements> row;
-  float offset;
-};
 
 // ---- The statistics of a row, as the forward call computes them.
 
@@ -190,35 +105,45 @@ struct ProductSums {
     if (extent.count != 0) Step(d, col, extent, h_low, h_high, hd_low, hd_high);
   }
 
-  template <size_t... kLane>
-  HWY_INLINE void Loop(std::index_sequence<kLane...>, size_t cols, RowSums<FoldedLanes>& sums,
-                       internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
-                       internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) const {
-    const D64 d;
-    const size_t n = hn::Lanes(D32());
-    size_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) (Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
-    if (col < cols) (LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
-    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
-    sums.squares.Finish(hd_low..., hd_high...);
-  }
-
-  template <size_t... kLane>
-  HWY_INLINE void Start(std::index_sequence<kLane...> lanes, size_t cols, RowSums<FoldedLanes>& sums) const {
-    Loop(lanes, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)..., sums.squares.Low(kLane)...,
-         sums.squares.High(kLane)...);
-  }
-
   ElementRow<kElements> x, dy;
   EffectiveGamma<kElements> gamma;
   RowGradient r;
 };
 
+// The loop over the columns; kLane counts the members of the lane packs, as in RowLoop.
+template <class Lanes>
+struct ProductLoop;
+
+template <size_t... kLane>
+struct ProductLoop<std::index_sequence<kLane...>> {
+  template <Statistic kStatistic, Elements kElements>
+  static HWY_INLINE void Run(const ProductSums<kStatistic, kElements>& row, size_t cols, RowSums<FoldedLanes>& sums,
+                             internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
+                             internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) {
+    const D64 d;
+    const size_t n = hn::Lanes(D32());
+    size_t col = 0;
+    for (; col + kLanes <= cols; col += kLanes) {
+      (row.Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
+    }
+    if (col < cols) (row.LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
+    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
+    sums.squares.Finish(hd_low..., hd_high...);
+  }
+};
+
+template <class Row, size_t... kLane>
+HWY_INLINE void SumProducts(std::index_sequence<kLane...> lanes, const Row& row, size_t cols,
+                            RowSums<FoldedLanes>& sums) {
+  ProductLoop<decltype(lanes)>::Run(row, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)...,
+                                    sums.squares.Low(kLane)..., sums.squares.High(kLane)...);
+}
+
 template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void SetRowMeans(const BackwardCall& c, int64_t row, RowGradient& r) {
-  const ProductSums<kStatistic, kElements> loop = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
+  const ProductSums<kStatistic, kElements> products = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
   RowSums<FoldedLanes> sums;
-  WithRegisters([&](auto lanes) HWY_ATTR { loop.Start(lanes, static_cast<size_t>(c.cols), sums); });
+  WithRegisters([&](auto lanes) HWY_ATTR { SumProducts(lanes, products, static_cast<size_t>(c.cols), sums); });
   SetMeans(sums.values.Fold(), sums.squares.Fold(), c.cols, r);
 }
 
