@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,18 +15,11 @@
 #include "support/backward_equal_bits.h"
 #include "support/backward_oracle.h"
 #include "support/bounds.h"
-#include "support/safetensors.h"
+#include "support/reference_values.h"
 #include "support/ulp.h"
 
 namespace addnorm_test {
 namespace {
-
-std::string ReferencePath() {
-  constexpr char kName[] = "pytorch-reference.safetensors";
-  const char* path = std::getenv("ADDNORM_REFERENCE");
-  if (path == nullptr || *path == '\0') return std::string(ADDNORM_TEST_DATA "/data/") + kName;
-  return std::filesystem::is_directory(path) ? std::string(path) + "/" + kName : path;
-}
 
 struct ReferenceCase {
   const char* name;
@@ -56,13 +47,13 @@ class ReferenceBackward : public testing::TestWithParam<ReferenceCase> {
 };
 
 TEST_P(ReferenceBackward, GradientsArePyTorchs) {
-  const Safetensors file(ReferencePath());
+  const ReferenceValues file("reference-1", "pytorch-reference.safetensors");
   const std::string name = GetParam().name;
   const addnorm_op op = GetParam().op;
-  const auto tensor = [&](const char* part) -> const Tensor& { return file[name + "." + part]; };
+  const auto tensor = [&](const char* part) -> const ReferenceTensor& { return file[name + "." + part]; };
   const bool two_outputs = file.Has(name + ".dy1");
-  const Tensor &x = tensor("x"), &gamma = tensor("gamma");
-  const Tensor& dy = tensor(two_outputs ? "dy1" : "dy");
+  const ReferenceTensor &x = tensor("x"), &gamma = tensor("gamma");
+  const ReferenceTensor& dy = tensor(two_outputs ? "dy1" : "dy");
   const int64_t cols = x.shape.back(), rows = static_cast<int64_t>(x.values.size()) / cols;
 
   BackwardOptions options;

@@ -10,12 +10,6 @@ addnorm::Matrix<const float> In(const Matrix& matrix) { return {matrix.data(), m
 
 addnorm::Matrix<float> Out(Matrix* matrix) { return {matrix->data(), matrix->rows(), matrix->cols()}; }
 
-addnorm_input InputOf(const Matrix& matrix) { return addnorm::MatrixIn(In(matrix)).operand(); }
-
-addnorm_output OutputOf(Matrix* matrix) { return addnorm::MatrixOut(Out(matrix)).operand(); }
-
-addnorm_input InputOf(const std::vector<double>& column) { return {column.data(), 1, ADDNORM_F64, 0}; }
-
 // Here an error is one of the program.
 void Check(addnorm::Status status) {
   if (!status) throw std::logic_error(status.text());
@@ -71,49 +65,46 @@ Matrix AddNormStep::NormAdd(const Matrix& x, const Matrix& residual) {
   return y;
 }
 
-StepGradients AddNormStep::Backward(addnorm_status (*function)(const addnorm_norm_backward_args*), const Matrix& dy,
-                                    const Matrix* d_sum, bool has_residual) {
+StepGradients AddNormStep::Backward(BackwardFunction* function, const Matrix& dy, const Matrix* d_sum,
+                                    bool has_residual) {
+  const int64_t rows = dy.rows(), cols = dy.cols();
+  addnorm::NormBackwardOptions options;
+  options.gamma = addnorm::Vector<const float>(gamma_.value.data(), cols);
+  options.rstd = addnorm::Column<const double>(rstd_.data(), rows);
   StepGradients gradients;
-  gradients.x.resize(dy.rows(), dy.cols());
-  addnorm_norm_backward_args args = ADDNORM_NORM_BACKWARD_ARGS_INIT;
-  args.rows = dy.rows();
-  args.cols = dy.cols();
-  args.dy = InputOf(dy);
-  args.x = InputOf(normalized_);
-  args.epsilon = epsilon_;
-  args.gamma = {gamma_.value.data(), 0, ADDNORM_F32, 0};
-  args.rstd = InputOf(rstd_);
-  args.dx = OutputOf(&gradients.x);
-  args.dgamma = {gamma_.gradient.data(), 0, ADDNORM_F32, 0};
+  gradients.x.resize(rows, cols);
+  addnorm::Gradients out;
+  out.dx = Out(&gradients.x);
+  out.dgamma = addnorm::ParameterGradient(gamma_.gradient.data(), cols);
   if (kind_ == NormKind::kLayerNorm) {
-    args.mean = InputOf(mean_);
-    args.dbeta = {beta_.gradient.data(), 0, ADDNORM_F32, 0};
+    options.mean = addnorm::Column<const double>(mean_.data(), rows);
+    out.dbeta = addnorm::ParameterGradient(beta_.gradient.data(), cols);
   }
-  if (d_sum != nullptr) args.d_sum = InputOf(*d_sum);
+  if (d_sum != nullptr) options.d_sum = In(*d_sum);
   if (has_residual) {
-    gradients.residual.resize(dy.rows(), dy.cols());
-    args.d_residual = OutputOf(&gradients.residual);
+    gradients.residual.resize(rows, cols);
+    out.d_residual = Out(&gradients.residual);
   }
-  const int32_t sums = kind_ == NormKind::kLayerNorm ? 2 : 1;
-  Check(addnorm::Status(addnorm_backward_workspace(args.rows, args.cols, sums, &args.workspace_size)));
-  workspace_.resize((args.workspace_size + sizeof(Block) - 1) / sizeof(Block));
-  args.workspace = workspace_.data();
-  Check(addnorm::Status(function(&args)));
+  size_t bytes = 0;
+  Check(addnorm::BackwardWorkspace(rows, cols, kind_ == NormKind::kLayerNorm ? 2 : 1, &bytes));
+  workspace_.resize((bytes + sizeof(Block) - 1) / sizeof(Block));
+  out.workspace = addnorm::Workspace(workspace_.data(), bytes);
+  Check(function(In(dy), In(normalized_), out, epsilon_, options));
   return gradients;
 }
 
 Matrix AddNormStep::NormBackward(const Matrix& dy) {
-  const auto function = kind_ == NormKind::kLayerNorm ? addnorm_layer_norm_backward : addnorm_rms_norm_backward;
+  const auto function = kind_ == NormKind::kLayerNorm ? addnorm::LayerNormBackward : addnorm::RmsNormBackward;
   return Backward(function, dy, nullptr, false).x;
 }
 
 StepGradients AddNormStep::AddNormBackward(const Matrix& dy, const Matrix* d_sum) {
-  const auto function = kind_ == NormKind::kLayerNorm ? addnorm_add_layer_norm_backward : addnorm_add_rms_norm_backward;
+  const auto function = kind_ == NormKind::kLayerNorm ? addnorm::AddLayerNormBackward : addnorm::AddRmsNormBackward;
   return Backward(function, dy, d_sum, true);
 }
 
 StepGradients AddNormStep::NormAddBackward(const Matrix& dy) {
-  const auto function = kind_ == NormKind::kLayerNorm ? addnorm_layer_norm_add_backward : addnorm_rms_norm_add_backward;
+  const auto function = kind_ == NormKind::kLayerNorm ? addnorm::LayerNormAddBackward : addnorm::RmsNormAddBackward;
   return Backward(function, dy, nullptr, true);
 }
 

@@ -5,9 +5,7 @@
 #ifndef ADDNORM_EXAMPLES_ENCODER_ADD_NORM_H_
 #define ADDNORM_EXAMPLES_ENCODER_ADD_NORM_H_
 
-#include <addnorm/training.h>
-
-#include <addnorm/addnorm.hpp>
+#include <addnorm/training.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -47,8 +45,8 @@ class AddNormStep {
 
  private:
   void SetOptions(addnorm::NormOptions* options);
-  StepGradients Backward(addnorm_status (*function)(const addnorm_norm_backward_args*), const Matrix& dy,
-                         const Matrix* d_sum, bool has_residual);
+  using BackwardFunction = decltype(addnorm::LayerNormBackward);
+  StepGradients Backward(BackwardFunction* function, const Matrix& dy, const Matrix* d_sum, bool has_residual);
 
   NormKind kind_;
   double epsilon_;

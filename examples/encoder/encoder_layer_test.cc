@@ -9,19 +9,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "../../tools/replay/safetensors.h"
 #include "encoder/oracle.h"
+#include "support/reference_values.h"
 
 namespace encoder {
 namespace {
 
-using addnorm_test::replay::SafetensorsFile;
+using addnorm_test::ReferenceValues;
 
 // Largest difference, as a part of the tensor's largest element: 32 u, where u = 2^-24 is the rounding of f32, in which
 // the layer computes. addnorm's calls add a few u. A dot product of K terms in Eigen may add K * u of the sum of its
@@ -31,19 +30,6 @@ using addnorm_test::replay::SafetensorsFile;
 constexpr double kTolerance = 32 * 0x1p-24;
 // The oracle and PyTorch differ by roundings in f64 only.
 constexpr double kOracleTolerance = 1e-12;
-
-// ADDNORM_REFERENCE is a file, or a folder with files of the committed ones' names. A file of the other format is left
-// to the other tests.
-SafetensorsFile OpenReference(const std::string& format, const std::string& name) {
-  const char* variable = std::getenv("ADDNORM_REFERENCE");
-  if (variable != nullptr && *variable != '\0') {
-    const std::filesystem::path path = variable;
-    SafetensorsFile file(std::filesystem::is_directory(path) ? (path / name).string() : path.string());
-    const auto found = file.metadata().find("format");
-    if ((found == file.metadata().end() ? "reference-1" : found->second) == format) return file;
-  }
-  return SafetensorsFile(std::string(ADDNORM_TEST_DATA) + "/" + name);
-}
 
 // Largest difference as a part of the largest element; NaN never compares as small.
 double Difference(const std::vector<double>& got, const std::vector<double>& want) {
@@ -96,23 +82,22 @@ class Comparison {
 
 // One of PyTorch's cases: config, inputs, result and gradients.
 struct PyTorchCase {
-  PyTorchCase(const std::string& name, Placement placement)
-      : file(OpenReference("reference-1", "pytorch-reference.safetensors")) {
-    const std::vector<uint64_t> shape = file.tensors().at(name + ".x").shape;
+  PyTorchCase(const std::string& name, Placement placement) {
+    const ReferenceValues file("reference-1", "pytorch-reference.safetensors");
+    const std::vector<int64_t>& shape = file[name + ".x"].shape;
     config.placement = placement;
     config.width = static_cast<int>(shape.at(2));
-    config.heads = std::stoi(file.metadata().at("heads"));
-    config.hidden = static_cast<int>(file.tensors().at(name + ".linear1.bias").shape.at(0));
-    config.epsilon = std::stod(file.metadata().at("epsilon"));
+    config.heads = std::stoi(file.metadata("heads"));
+    config.hidden = static_cast<int>(file[name + ".linear1.bias"].values.size());
+    config.epsilon = std::stod(file.metadata("epsilon"));
     time = static_cast<int>(shape.at(1));
-    rows = static_cast<Eigen::Index>(shape.at(0) * shape.at(1));
+    rows = shape.at(0) * shape.at(1);
     const std::string prefix = name + ".";
-    for (const auto& [tensor, unused] : file.tensors()) {
-      if (tensor.compare(0, prefix.size(), prefix) == 0) values[tensor.substr(prefix.size())] = file.ReadAsF64(tensor);
+    for (const auto& [tensor, content] : file.tensors()) {
+      if (tensor.compare(0, prefix.size(), prefix) == 0) values[tensor.substr(prefix.size())] = content.values;
     }
   }
 
-  SafetensorsFile file;
   LayerConfig config;
   int time = 0;
   Eigen::Index rows = 0;
@@ -142,37 +127,37 @@ TEST(EncoderLayerReference, PyTorchPostLn) { CheckPyTorch("encoder_layer_post", 
 TEST(EncoderLayerReference, PyTorchPreLn) { CheckPyTorch("encoder_layer_pre", Placement::kPreLn); }
 
 TEST(EncoderLayerReference, MiniLm) {
-  SafetensorsFile file = OpenReference("encoder-layer-1", "minilm-encoder-layer0.safetensors");
-  const std::vector<uint64_t> shape = file.tensors().at("x").shape;
+  const ReferenceValues file("encoder-layer-1", "minilm-encoder-layer0.safetensors");
+  const std::vector<int64_t>& shape = file["x"].shape;
   LayerConfig config;
   config.width = static_cast<int>(shape.at(1));
-  config.heads = std::stoi(file.metadata().at("heads"));
-  config.hidden = static_cast<int>(file.tensors().at("intermediate.dense.bias").shape.at(0));
-  config.epsilon = std::stod(file.metadata().at("epsilon"));
-  ASSERT_EQ(file.metadata().at("placement"), "post");
+  config.heads = std::stoi(file.metadata("heads"));
+  config.hidden = static_cast<int>(file["intermediate.dense.bias"].values.size());
+  config.epsilon = std::stod(file.metadata("epsilon"));
+  ASSERT_EQ(file.metadata("placement"), "post");
 
   // The model's names; its queries, keys and values are separate.
   Values values;
   for (const char* kind : {"weight", "bias"}) {
     std::vector<double>& in_proj = values[std::string("self_attn.in_proj_") + kind];
     for (const char* part : {"query", "key", "value"}) {
-      const std::vector<double> rows = file.ReadAsF64(std::string("attention.self.") + part + "." + kind);
+      const std::vector<double>& rows = file[std::string("attention.self.") + part + "." + kind].values;
       in_proj.insert(in_proj.end(), rows.begin(), rows.end());
     }
     for (const auto& [to, from] :
          {std::pair("self_attn.out_proj.", "attention.output.dense."),
           std::pair("norm1.", "attention.output.LayerNorm."), std::pair("linear1.", "intermediate.dense."),
           std::pair("linear2.", "output.dense."), std::pair("norm2.", "output.LayerNorm.")}) {
-      values[std::string(to) + kind] = file.ReadAsF64(std::string(from) + kind);
+      values[std::string(to) + kind] = file[std::string(from) + kind].values;
     }
   }
   EncoderLayer layer(config);
   SetParameters(values, &layer);
   const int time = static_cast<int>(shape.at(0));
-  const Matrix y = layer.Forward(ToMatrix(file.ReadAsF64("x"), time), time);
+  const Matrix y = layer.Forward(ToMatrix(file["x"].values, time), time);
   Comparison compare(kTolerance);
-  compare.Add("after_attention", ToDoubles(layer.after_attention()), file.ReadAsF64("after_attention"));
-  compare.Add("y", ToDoubles(y), file.ReadAsF64("y"));
+  compare.Add("after_attention", ToDoubles(layer.after_attention()), file["after_attention"].values);
+  compare.Add("y", ToDoubles(y), file["y"].values);
 }
 
 // Forward, and the gradients of x and of every parameter, against central differences of the oracle.

@@ -14,8 +14,8 @@
 
 #include "../../tools/replay/capture.h"
 #include "../../tools/replay/check.h"
-#include "../../tools/replay/safetensors.h"
 #include "../../tools/replay/step.h"
+#include "support/safetensors.h"
 
 namespace addnorm_test::replay {
 namespace {
@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   file.Write(FileOf(data, size));
   try {
     Replay(file.path());
-  } catch (const MalformedFile& e) {
+  } catch (const addnorm_test::MalformedFile& e) {
     const std::string message = e.what(), start = file.path() + ": ";
     if (message.compare(0, start.size(), start) != 0 || message.size() == start.size()) {
       std::fprintf(stderr, "no clear message: %s\n", message.c_str());

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "safetensors.h"
+#include "support/safetensors.h"
 
 namespace addnorm_test::replay {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "safetensors.h"
 #include "support/dtype.h"
+#include "support/safetensors.h"
 #include "support/ulp.h"
 
 namespace addnorm_test::replay {

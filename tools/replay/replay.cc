@@ -10,8 +10,8 @@
 #include "capture.h"
 #include "check.h"
 #include "report.h"
-#include "safetensors.h"
 #include "step.h"
+#include "support/safetensors.h"
 #include "support/targets.h"
 #include "timing.h"
 

@@ -1,5 +1,5 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
-#include "safetensors.h"
+#include "support/safetensors.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "support/dtype.h"
 
-namespace addnorm_test::replay {
+namespace addnorm_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -249,4 +249,4 @@ std::vector<double> SafetensorsFile::ReadAsF64(const std::string& name) {
   return values;
 }
 
-}  // namespace addnorm_test::replay
+}  // namespace addnorm_test
