@@ -163,7 +163,7 @@ void SumGroups(void* erased, int64_t begin, int64_t end) {
   const BackwardCall& call = *task.call;
   if (begin < 0 || begin >= end || end > GroupCount(call.cols)) return;
   const DefaultFpEnvironment environment;
-  const BlockSums sums = SumsOfBlock(call, 0);
+  const BlockSums sums = task.blocks != 0 ? SumsOfBlock(call, 0) : BlockSums();  // of no rows: no workspace
   for (int64_t group = begin; group < end; ++group) {
     const int64_t col = group * kGroupCols;
     const int64_t count = std::min(kGroupCols, call.cols - col);
