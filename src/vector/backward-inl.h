@@ -195,10 +195,13 @@ HWY_INLINE void StoreGradients(D32 d, const BackwardRow<kElements>& row, float s
 // The rows to come, asked for while those before them are written: the first loop over a row computes little, and would
 // wait for memory.
 struct RowsAhead {
-  RowsAhead(const BackwardCall& c, int64_t first, int64_t together)
-      : dy(together * c.dy.row_stride * Size(c.dy)), x(together * c.x.row_stride * Size(c.x)) {
+  RowsAhead(const BackwardCall& c, int64_t first, int64_t together) {
     constexpr int64_t kElementsInL2 = int64_t{1} << 17;
-    if (c.rows > kElementsInL2 / c.cols) count = c.rows - together - first;
+    if (c.rows <= kElementsInL2 / c.cols) return;
+    count = c.rows - together - first;
+    if (count <= 0) return;  // strides mean nothing where there is no next row
+    dy = together * c.dy.row_stride * Size(c.dy);
+    x = together * c.x.row_stride * Size(c.x);
   }
   static int64_t Size(const Operand& operand) { return operand.dtype == ADDNORM_F32 ? 4 : 2; }
 
@@ -209,8 +212,8 @@ struct RowsAhead {
     ADDNORM_PREFETCH_L2(static_cast<const char*>(row.x.data) + static_cast<int64_t>(col) * row.x.Size() + x);
   }
 
-  int64_t dy, x;      // bytes from a row to the one that takes its place
-  int64_t count = 0;  // rows that there are
+  int64_t dy = 0, x = 0;  // bytes from a row to the one that takes its place
+  int64_t count = 0;      // rows that there are
 };
 
 HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
