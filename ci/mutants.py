@@ -92,9 +92,9 @@ MUTANTS = [Mutant(*entry) for entry in [
     ("src/kernels/norm.cc", "norm_out_dtype always that of x", "c.norm_out_dtype == static_cast<addnorm_dtype>(kDtypes.x)", "true"),
     ("src/dispatch.cc", "two operations exchanged", "{&kMean,         &kVariance,", "{&kVariance,     &kMean,"),
     # ---- What a caller may get wrong
-    ("src/validate.h", "infinite epsilon", "!(call_.epsilon >= 0.0) || !std::isfinite(call_.epsilon)", "!(call_.epsilon >= 0.0)"),
-    ("src/validate.h", "residual_scale 0", " || call_.residual_scale == 0.0f", ""),
-    ("src/validate.h", "limit of cols", "call_.cols > ADDNORM_MAX_COLS", "call_.cols >= ADDNORM_MAX_COLS"),
+    ("src/validate.h", "infinite epsilon", "!(call.epsilon >= 0.0) || !std::isfinite(call.epsilon)", "!(call.epsilon >= 0.0)"),
+    ("src/validate.h", "residual_scale 0", " || call.residual_scale == 0.0f", ""),
+    ("src/validate.h", "limit of cols", "call.cols > ADDNORM_MAX_COLS", "call.cols >= ADDNORM_MAX_COLS"),
     ("src/validate.h", "packed rows refused", "operand.row_stride >= RowElements", "operand.row_stride > RowElements"),
     ("src/validate.h", "stride of a single row", "if (call_.rows > 1) {\n      const bool good", "if (call_.rows > 0) {\n      const bool good"),
     ("src/validate.h", "alignment of f32", "(SizeOf(static_cast<Dtype>(operand.dtype)) - 1)", "1"),

@@ -11,6 +11,33 @@
 #include "src/validate.h"
 
 namespace addnorm {
+
+template <>
+struct Layout<addnorm_reduce_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_reduce_args, parallel);
+  static constexpr addnorm_reduce_args kDefaults = ADDNORM_REDUCE_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_add_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_add_args, bias);
+  static constexpr addnorm_add_args kDefaults = ADDNORM_ADD_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_norm_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_norm_args, gamma);
+  static constexpr addnorm_norm_args kDefaults = ADDNORM_NORM_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_add_norm_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_add_norm_args, sum_out);
+  static constexpr addnorm_add_norm_args kDefaults = ADDNORM_ADD_NORM_ARGS_INIT;
+};
+template <>
+struct Layout<addnorm_norm_add_args> {
+  static constexpr size_t kRequired = offsetof(addnorm_norm_add_args, gamma);
+  static constexpr addnorm_norm_add_args kDefaults = ADDNORM_NORM_ADD_ARGS_INIT;
+};
+
 namespace {
 
 // ---- Lowering: each argument struct to the one that all kernels take.
@@ -69,43 +96,6 @@ addnorm_status Lower(const addnorm_norm_add_args& args, Call& call) {
   call.residual_scale = args.residual_scale;
   call.norm_out_dtype = Or(args.norm_out_dtype, DtypeOf(args.x));
   return LowerNorm(args, call);
-}
-
-// ---- Struct sizes: what an older or a newer caller's struct holds.
-
-// Where the required fields end, and what the others are when not given.
-template <class Args>
-struct Layout;
-
-template <>
-struct Layout<addnorm_reduce_args> {
-  static constexpr size_t kRequired = offsetof(addnorm_reduce_args, parallel);
-  static constexpr addnorm_reduce_args kDefaults = ADDNORM_REDUCE_ARGS_INIT;
-};
-template <>
-struct Layout<addnorm_add_args> {
-  static constexpr size_t kRequired = offsetof(addnorm_add_args, bias);
-  static constexpr addnorm_add_args kDefaults = ADDNORM_ADD_ARGS_INIT;
-};
-template <>
-struct Layout<addnorm_norm_args> {
-  static constexpr size_t kRequired = offsetof(addnorm_norm_args, gamma);
-  static constexpr addnorm_norm_args kDefaults = ADDNORM_NORM_ARGS_INIT;
-};
-template <>
-struct Layout<addnorm_add_norm_args> {
-  static constexpr size_t kRequired = offsetof(addnorm_add_norm_args, sum_out);
-  static constexpr addnorm_add_norm_args kDefaults = ADDNORM_ADD_NORM_ARGS_INIT;
-};
-template <>
-struct Layout<addnorm_norm_add_args> {
-  static constexpr size_t kRequired = offsetof(addnorm_norm_add_args, gamma);
-  static constexpr addnorm_norm_add_args kDefaults = ADDNORM_NORM_ADD_ARGS_INIT;
-};
-
-template <class Args>
-const Args* ReadArgs(const Args* args, Args* storage) {
-  return ReadAnySize(args, Layout<Args>::kRequired, Layout<Args>::kDefaults, storage);
 }
 
 // ---- Rows on the caller's threads

@@ -14,50 +14,7 @@
 #include "src/targets.h"
 
 namespace addnorm {
-namespace {
 
-// ---- Lowering
-
-template <class Args>
-void LowerBackward(const Args& args, BackwardCall& call) {
-  call.rows = args.rows;
-  call.cols = args.cols;
-  call.d_sum = ToOperand(args.d_sum);
-  call.dx = ToOperand(args.dx);
-  call.d_residual = ToOperand(args.d_residual);
-  call.dbias = ToOperand(args.dbias);
-  call.residual_scale = args.residual_scale;
-  call.accumulate = args.accumulate == 1;
-  call.workspace = args.workspace;
-  call.workspace_size = args.workspace_size;
-}
-
-addnorm_status CheckAccumulate(int32_t accumulate) {
-  return accumulate == 0 || accumulate == 1 ? ADDNORM_OK : MakeStatus(ADDNORM_BAD_NUMBER, Subject::kAccumulate);
-}
-
-addnorm_status Lower(const addnorm_add_backward_args& args, BackwardCall& call) {
-  LowerBackward(args, call);
-  return CheckAccumulate(args.accumulate);
-}
-
-addnorm_status Lower(const addnorm_norm_backward_args& args, BackwardCall& call) {
-  LowerBackward(args, call);
-  call.dy = ToOperand(args.dy);
-  call.x = ToOperand(args.x);
-  call.gamma = ToOperand(args.gamma);
-  call.mean = ToOperand(args.mean);
-  call.rstd = ToOperand(args.rstd);
-  call.dgamma = ToOperand(args.dgamma);
-  call.dbeta = ToOperand(args.dbeta);
-  call.epsilon = args.epsilon;
-  call.gamma_offset = args.gamma_offset;
-  if (args.reserved != 0) return MakeStatus(ADDNORM_RESERVED_NOT_ZERO, Subject::kReserved);
-  return CheckAccumulate(args.accumulate);
-}
-
-template <class Args>
-struct Layout;
 template <>
 struct Layout<addnorm_add_backward_args> {
   static constexpr size_t kRequired = offsetof(addnorm_add_backward_args, dx);
@@ -68,6 +25,42 @@ struct Layout<addnorm_norm_backward_args> {
   static constexpr size_t kRequired = offsetof(addnorm_norm_backward_args, gamma);
   static constexpr addnorm_norm_backward_args kDefaults = ADDNORM_NORM_BACKWARD_ARGS_INIT;
 };
+
+namespace {
+
+// ---- Lowering
+
+template <class Args>
+addnorm_status LowerBackward(const Args& args, BackwardCall& call) {
+  call.rows = args.rows;
+  call.cols = args.cols;
+  call.d_sum = ToOperand(args.d_sum);
+  call.dx = ToOperand(args.dx);
+  call.d_residual = ToOperand(args.d_residual);
+  call.dbias = ToOperand(args.dbias);
+  call.residual_scale = args.residual_scale;
+  call.accumulate = args.accumulate == 1;
+  call.workspace = args.workspace;
+  call.workspace_size = args.workspace_size;
+  const bool good = args.accumulate == 0 || args.accumulate == 1;
+  return good ? ADDNORM_OK : MakeStatus(ADDNORM_BAD_NUMBER, Subject::kAccumulate);
+}
+
+addnorm_status Lower(const addnorm_add_backward_args& args, BackwardCall& call) { return LowerBackward(args, call); }
+
+addnorm_status Lower(const addnorm_norm_backward_args& args, BackwardCall& call) {
+  call.dy = ToOperand(args.dy);
+  call.x = ToOperand(args.x);
+  call.gamma = ToOperand(args.gamma);
+  call.mean = ToOperand(args.mean);
+  call.rstd = ToOperand(args.rstd);
+  call.dgamma = ToOperand(args.dgamma);
+  call.dbeta = ToOperand(args.dbeta);
+  call.epsilon = args.epsilon;
+  call.gamma_offset = args.gamma_offset;
+  if (args.reserved != 0) return MakeStatus(ADDNORM_RESERVED_NOT_ZERO, Subject::kReserved);
+  return LowerBackward(args, call);
+}
 
 // ---- Blocks of rows
 
@@ -192,7 +185,7 @@ template <class Args>
 addnorm_status Run(addnorm_op op, const Args* caller_args) {
   if (caller_args == nullptr) return MakeStatus(ADDNORM_NULL_POINTER, Subject::kArgs);
   Args storage;
-  const Args* args = ReadAnySize(caller_args, Layout<Args>::kRequired, Layout<Args>::kDefaults, &storage);
+  const Args* args = ReadArgs(caller_args, &storage);
   if (args == nullptr) return MakeStatus(ADDNORM_WRONG_STRUCT_SIZE, Subject::kStructSize);
 
   BackwardCall call;

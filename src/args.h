@@ -24,18 +24,22 @@ inline bool IsZero(const unsigned char* begin, const unsigned char* end) {
   return begin == end;
 }
 
-// The arguments as this version knows them; *storage holds them if the caller's struct is shorter, with the defaults of
-// what it lacks. Null if the size is wrong: less than `required`, for example.
+// Where the required fields of a struct end, kRequired, and what the others are when not given, kDefaults.
 template <class Args>
-inline const Args* ReadAnySize(const Args* args, size_t required, const Args& defaults, Args* storage) {
+struct Layout;
+
+// The arguments as this version knows them; *storage holds them if the caller's struct is shorter. Null if the size is
+// wrong.
+template <class Args>
+inline const Args* ReadArgs(const Args* args, Args* storage) {
   const size_t size = args->struct_size;
   if (size == sizeof(Args)) return args;
-  if (size < required || size % 8 != 0 || size > kMaxStructSize) return nullptr;
+  if (size < Layout<Args>::kRequired || size % 8 != 0 || size > kMaxStructSize) return nullptr;
   if (size > sizeof(Args)) {
     const auto* bytes = reinterpret_cast<const unsigned char*>(args);
     return IsZero(bytes + sizeof(Args), bytes + size) ? args : nullptr;
   }
-  *storage = defaults;
+  *storage = Layout<Args>::kDefaults;
   std::memcpy(storage, args, size);
   return storage;
 }

@@ -96,6 +96,23 @@ constexpr bool Allows(Shape shape, addnorm_dtype dtype) {
   return shape == Shape::kColumn ? dtype == ADDNORM_F32 || dtype == ADDNORM_F64 : IsStorage(dtype);
 }
 
+// The sizes and numbers of any call; what an operation does not have is what it is by default.
+inline addnorm_status CheckNumbers(const Call& call) {
+  if (call.rows < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kRows);
+  if (call.cols < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kCols);
+  if (call.cols > ADDNORM_MAX_COLS) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
+  if (!(call.epsilon >= 0.0) || !std::isfinite(call.epsilon)) return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kEpsilon);
+  if (!std::isfinite(call.gamma_offset)) return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kGammaOffset);
+  if (!std::isfinite(call.residual_scale) || call.residual_scale == 0.0f) {
+    return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kResidualScale);
+  }
+  if (!IsStorage(call.norm_dtype)) return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kNormDtype);
+  if (call.store < ADDNORM_STORE_AUTOMATIC || call.store > ADDNORM_STORE_STREAMING) {
+    return MakeStatus(ADDNORM_OUT_OF_RANGE, Subject::kStore);
+  }
+  return ADDNORM_OK;
+}
+
 constexpr int64_t RowElements(Shape shape, const Call& call) { return shape == Shape::kColumn ? 1 : call.cols; }
 
 // The bytes that an operand spans; none if it is absent.
@@ -115,7 +132,7 @@ class Checks {
   explicit Checks(const Call& call) : call_(call), empty_(call.rows == 0 || call.cols == 0) {}
 
   addnorm_status Run(size_t* index) {
-    addnorm_status status = CheckNumbers();
+    addnorm_status status = CheckNumbers(call_);
     if (status != ADDNORM_OK) return status;
     if (kFamily == Family::kReduce && call_.cols == 0) return MakeStatus(ADDNORM_EMPTY_REDUCTION, Subject::kCols);
     status = CheckOperands(kAllOperands);
@@ -141,24 +158,6 @@ class Checks {
   static constexpr Family kFamily = kOps[kOp].family;
   static constexpr Uses kUses = UsesOf(kOps[kOp]);
   static constexpr auto kAllOperands = std::make_index_sequence<kOperands.size()>();
-
-  addnorm_status CheckNumbers() const {
-    if (call_.rows < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kRows);
-    if (call_.cols < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kCols);
-    if (call_.cols > ADDNORM_MAX_COLS) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
-    if (!(call_.epsilon >= 0.0) || !std::isfinite(call_.epsilon)) {
-      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kEpsilon);
-    }
-    if (!std::isfinite(call_.gamma_offset)) return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kGammaOffset);
-    if (!std::isfinite(call_.residual_scale) || call_.residual_scale == 0.0f) {
-      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kResidualScale);
-    }
-    if (!IsStorage(call_.norm_dtype)) return MakeStatus(ADDNORM_UNKNOWN_DTYPE, Subject::kNormDtype);
-    if (call_.store < ADDNORM_STORE_AUTOMATIC || call_.store > ADDNORM_STORE_STREAMING) {
-      return MakeStatus(ADDNORM_OUT_OF_RANGE, Subject::kStore);
-    }
-    return ADDNORM_OK;
-  }
 
   // 0 stands for the dtype of an operand, which may be absent in an empty call.
   bool IsNamed(addnorm_dtype dtype) const { return IsStorage(dtype) || (empty_ && dtype == 0); }

@@ -1,20 +1,20 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // Every precondition of the backward calls, against one table of operands. They are long enough for a loop.
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "src/backward.h"
 #include "src/overlap.h"
 #include "src/status.h"
+#include "src/validate.h"
 
 namespace addnorm {
 namespace {
 
 using internal::Region;
-
-enum class Shape { kMatrix, kVector, kColumn };
+using internal::Shape;
+using internal::Use;
 
 struct Rule {
   Operand BackwardCall::* operand;
@@ -37,8 +37,6 @@ constexpr std::array<Rule, 11> kRules = {{
     {&BackwardCall::dbias, Subject::kDBias, Shape::kVector, true},
 }};
 
-enum class Use { kRequired, kOptional, kForbidden };
-
 // How an operation uses each of kRules.
 std::array<Use, kRules.size()> UsesOf(const Op& op) {
   constexpr Use kYes = Use::kRequired, kMay = Use::kOptional, kNo = Use::kForbidden;
@@ -55,11 +53,10 @@ std::array<Use, kRules.size()> UsesOf(const Op& op) {
   }
 }
 
-bool IsStorage(addnorm_dtype dtype) { return dtype == ADDNORM_F32 || dtype == ADDNORM_F16 || dtype == ADDNORM_BF16; }
-
+// A sum over rows may be what a statistic may be.
 bool Allows(const Rule& rule, addnorm_dtype dtype) {
   const bool is_sum = rule.shape == Shape::kVector && rule.is_output;
-  return rule.shape == Shape::kColumn || is_sum ? dtype == ADDNORM_F32 || dtype == ADDNORM_F64 : IsStorage(dtype);
+  return internal::Allows(is_sum ? Shape::kColumn : rule.shape, dtype);
 }
 
 class Checks {
@@ -68,7 +65,7 @@ class Checks {
 
   addnorm_status Run() {
     const std::array<Use, kRules.size()> uses = UsesOf(op_);
-    addnorm_status status = CheckNumbers();
+    addnorm_status status = internal::CheckNumbers(call_);
     if (status != ADDNORM_OK) return status;
     for (size_t i = 0; i < kRules.size(); ++i) {
       status = CheckOperand(kRules[i], uses[i]);
@@ -95,20 +92,6 @@ class Checks {
   // Nothing is written: only sums over rows are of no rows at all.
   bool IsEmpty() const { return call_.cols == 0 || (call_.rows == 0 && call_.Sums() == 0); }
 
-  addnorm_status CheckNumbers() const {
-    if (call_.rows < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kRows);
-    if (call_.cols < 0) return MakeStatus(ADDNORM_NEGATIVE_SIZE, Subject::kCols);
-    if (call_.cols > ADDNORM_MAX_COLS) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
-    if (!(call_.epsilon >= 0.0) || !std::isfinite(call_.epsilon)) {
-      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kEpsilon);
-    }
-    if (!std::isfinite(call_.gamma_offset)) return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kGammaOffset);
-    if (!std::isfinite(call_.residual_scale) || call_.residual_scale == 0.0f) {
-      return MakeStatus(ADDNORM_BAD_NUMBER, Subject::kResidualScale);
-    }
-    return ADDNORM_OK;
-  }
-
   addnorm_status CheckOperand(const Rule& rule, Use use) const {
     const Operand& operand = call_.*rule.operand;
     if (operand.data == nullptr) {
@@ -122,8 +105,8 @@ class Checks {
       return MakeStatus(ADDNORM_UNALIGNED, rule.subject);
     }
     if (call_.rows > 1) {
-      const bool good =
-          rule.shape == Shape::kVector ? operand.row_stride == 0 : operand.row_stride >= RowElements(rule);
+      const bool good = rule.shape == Shape::kVector ? operand.row_stride == 0
+                                                     : operand.row_stride >= internal::RowElements(rule.shape, call_);
       if (!good) return MakeStatus(ADDNORM_STRIDE_TOO_SMALL, rule.subject);
     }
     return ADDNORM_OK;
@@ -178,8 +161,6 @@ class Checks {
 
   // ---- Memory
 
-  int64_t RowElements(const Rule& rule) const { return rule.shape == Shape::kColumn ? 1 : call_.cols; }
-
   // Fills in where an operand lies. False if it reaches beyond the address space.
   bool Locate(const Rule& rule, Region* region, uintptr_t* end) const {
     const Operand& operand = call_.*rule.operand;
@@ -188,14 +169,15 @@ class Checks {
     if (operand.data == nullptr || (call_.rows == 0 && rule.shape != Shape::kVector)) return true;
     const bool one_row = call_.rows <= 1 || rule.shape == Shape::kVector;
     const size_t size = SizeOf(static_cast<Dtype>(operand.dtype));
-    int64_t elements = RowElements(rule);
+    const int64_t row_elements = internal::RowElements(rule.shape, call_);
+    int64_t elements = row_elements;
     if (!one_row) {
       constexpr int64_t kMaxElements = INT64_MAX / 16;  // bytes of 8 each, and no sum of two overflows
       if (operand.row_stride > (kMaxElements - call_.cols) / (call_.rows - 1)) return false;
       elements += (call_.rows - 1) * operand.row_stride;
     }
     *region = {operand.data,
-               static_cast<uintptr_t>(RowElements(rule)) * size,
+               static_cast<uintptr_t>(row_elements) * size,
                one_row ? 0 : static_cast<uintptr_t>(operand.row_stride) * size,
                operand.dtype,
                rule.shape == Shape::kMatrix,

@@ -22,15 +22,18 @@ struct Add {
     using S = Storage<kDtypes.sum>;
     const SumRows<Storage<kDtypes.x>, Storage<kDtypes.residual>, S, Storage<VectorDtype(kDtypes)>> sums{c};
     const size_t cols = static_cast<size_t>(c.cols);
+    const auto evaluate = [&](auto write) HWY_ATTR {
+      for (int64_t row = 0; row < c.rows; ++row) {
+        sums.template Evaluate<decltype(write)>(row, 0, cols, c.sum_out.Row<S>(row));
+      }
+    };
     if constexpr (std::is_same_v<S, float>) {
       if (c.streams) {
-        for (int64_t row = 0; row < c.rows; ++row) {
-          sums.template Evaluate<Streaming>(row, 0, cols, c.sum_out.Row<S>(row));
-        }
+        evaluate(Streaming());
         return hwy::FlushStream();
       }
     }
-    for (int64_t row = 0; row < c.rows; ++row) sums.Evaluate(row, 0, cols, c.sum_out.Row<S>(row));
+    evaluate(Cached());
   }
 };
 

@@ -68,7 +68,6 @@ struct RowKernel {
   void (*normalize_with_first_pass)(const Call&, const RowGroup&, RowGroup& later);
   void (*normalize_staged)(const Call&, int64_t row, const Scale&);
   int64_t rows_together;
-  bool streams;  // `normalize` stores past the caches
 };
 
 // ---- The first pass
@@ -243,7 +242,7 @@ HWY_INLINE void NormalizeRows(const Call& c, const RowKernel& kernel) {
   } else {
     NormalizeGroupsAhead<kStatistic>(c, kernel);
   }
-  if (kernel.streams) hwy::FlushStream();
+  if (c.streams) hwy::FlushStream();
 }
 
 // ---- The steps that differ between kernels
@@ -258,50 +257,50 @@ HWY_NOINLINE Sums SecondPass(const Call& c, int64_t row, double pivot) {
   return Rows::Input(c, row).template SumPowers<kPowers>(static_cast<size_t>(c.cols), pivot);
 }
 
+// One row of a group.
 template <class Rows, class Normalize, class Affine, class Sink>
-HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t first, int64_t last) {
-  const D32 d;
-  const Affine affine(c);
-  for (int64_t r = first; r < last; ++r) {
-    const auto source = Rows::Input(c, group.begin + r).row;
-    const Normalize normalize(group.Get(r));
-    const Sink sink(c, group.begin + r);
-    constexpr size_t kUnroll =
-        std::is_same_v<decltype(source), const StoredRow<float>> ? 2 : 1;  // conversions are large
-    ForEachVector<kUnroll>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
-      sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
-    });
-  }
-}
+struct NormalizeRow {
+  NormalizeRow(const Call& c, const RowGroup& group, int64_t r, const Affine& of_call)
+      : source(Rows::Input(c, group.begin + r).row),
+        normalize(group.Get(r)),
+        affine(of_call),
+        sink(c, group.begin + r) {}
 
-// One row, by columns.
-template <class Source, class Normalize, class Affine, class Sink>
-struct NormalizeColumns {
+  template <class Extent>
+  HWY_INLINE void Vector(size_t col, Extent extent) const {
+    const D32 d;
+    sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
+  }
+  // Columns beside the sums of another row.
   template <class Count>
   HWY_INLINE void operator()(size_t begin, Count count) const {
-    const D32 d;
-    ForEachVectorOf(begin, count, [&](size_t col, auto extent) HWY_ATTR {
-      sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
-    });
+    ForEachVectorOf(begin, count, [&](size_t col, auto extent) HWY_ATTR { Vector(col, extent); });
   }
 
-  Source source;
+  decltype(Rows::Input(Call(), 0).row) source;
   Normalize normalize;
   Affine affine;
   Sink sink;
 };
 
+template <class Rows, class Normalize, class Affine, class Sink>
+HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t first, int64_t last) {
+  const Affine affine(c);
+  for (int64_t r = first; r < last; ++r) {
+    const NormalizeRow<Rows, Normalize, Affine, Sink> row(c, group, r, affine);
+    constexpr size_t kUnroll = std::is_same_v<decltype(row.source), StoredRow<float>> ? 2 : 1;  // conversions are large
+    ForEachVector<kUnroll>(0, static_cast<size_t>(c.cols),
+                           [&](size_t col, auto extent) HWY_ATTR { row.Vector(col, extent); });
+  }
+}
+
 // Each row of `group` is normalized in the loop that sums a row of `later`: what one computes hides what the other
 // waits for.
 template <Statistic kStatistic, class Rows, class Normalize, class Affine, class Sink>
 HWY_NOINLINE void NormalizeWithFirstPass(const Call& c, const RowGroup& group, RowGroup& later) {
-  using Source = decltype(Rows::Input(c, 0).row);
   const Affine affine(c);
-  SumGroup<kStatistic, Rows>(c, later, [&](int64_t r) HWY_ATTR {
-    const int64_t row = group.begin + r;
-    return NormalizeColumns<Source, Normalize, Affine, Sink>{Rows::Input(c, row).row, Normalize(group.Get(r)), affine,
-                                                             Sink(c, row)};
-  });
+  SumGroup<kStatistic, Rows>(
+      c, later, [&](int64_t r) HWY_ATTR { return NormalizeRow<Rows, Normalize, Affine, Sink>(c, group, r, affine); });
 }
 
 template <class Rows, class Normalize, class Sink, class T>
@@ -355,7 +354,6 @@ HWY_INLINE RowKernel FusedKernel(const Call& c) {
   };
   WithAffine<kStatistic, T>(c, [&](auto affine) HWY_ATTR {
     if constexpr (std::is_same_v<T, float> && decltype(affine)::Type::kIsUsual) {
-      kernel.streams = c.streams;
       if (c.streams) return set_loops(affine, TypeTag<typename Sink::WithStreaming>());
     }
     set_loops(affine, TypeTag<Sink>());

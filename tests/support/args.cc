@@ -1,41 +1,10 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "support/args.h"
 
-#include <cfloat>
-#include <limits>
+#include "support/fields.h"
 
 namespace addnorm_test {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-template <class Struct, addnorm_status (*kFunction)(const Struct*)>
-addnorm_status CallErased(const void* args) {
-  return kFunction(static_cast<const Struct*>(args));
-}
-
-template <class Struct>
-std::vector<unsigned char> Bytes(const Struct& initial) {
-  std::vector<unsigned char> bytes(sizeof(Struct));
-  std::memcpy(bytes.data(), &initial, sizeof(Struct));
-  return bytes;
-}
-
-constexpr bool kRead = false, kWritten = true, kOptional = false, kRequired = true;
-
-std::vector<double> NotFinite() { return {kNaN, -kNaN, kInf, -kInf}; }
-
-NumberField Epsilon(size_t offset) {
-  return {
-      "epsilon", offset, true, {-1.0, -DBL_MIN, -4.9e-324, kNaN, -kNaN, kInf, -kInf}, {0.0, -0.0, 4.9e-324, DBL_MAX}};
-}
-NumberField GammaOffset(size_t offset) { return {"gamma_offset", offset, false, NotFinite(), {-1.0, -0.0, FLT_MAX}}; }
-NumberField ResidualScale(size_t offset) {
-  std::vector<double> refused = NotFinite();
-  refused.insert(refused.end(), {0.0, -0.0});
-  return {"residual_scale", offset, false, refused, {-1.0, FLT_MAX, static_cast<double>(FLT_TRUE_MIN)}};
-}
 
 template <addnorm_status (*kFunction)(const addnorm_reduce_args*)>
 OpFields Reduce(addnorm_op op, const char* name, const std::vector<std::string>& outputs) {

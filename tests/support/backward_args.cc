@@ -1,38 +1,12 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
 // The argument structs of training.h as data.
-#include <cfloat>
-#include <limits>
-
 #include "addnorm/training.h"
 #include "support/args.h"
+#include "support/fields.h"
 
 namespace addnorm_test {
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr bool kRead = false, kWritten = true, kOptional = false, kRequired = true;
-
-template <class Struct, addnorm_status (*kFunction)(const Struct*)>
-addnorm_status CallErased(const void* args) {
-  return kFunction(static_cast<const Struct*>(args));
-}
-
-template <class Struct>
-std::vector<unsigned char> Bytes(const Struct& initial) {
-  std::vector<unsigned char> bytes(sizeof(Struct));
-  std::memcpy(bytes.data(), &initial, sizeof(Struct));
-  return bytes;
-}
-
-NumberField ResidualScale(size_t offset) {
-  return {"residual_scale",
-          offset,
-          false,
-          {kNaN, -kNaN, kInf, -kInf, 0.0, -0.0},
-          {-1.0, FLT_MAX, static_cast<double>(FLT_TRUE_MIN)}};
-}
 
 OpFields AddBackward() {
   using A = addnorm_add_backward_args;
@@ -84,14 +58,8 @@ OpFields NormBackward(addnorm_op op, const char* name, bool has_mean, Placement 
   add(adds_before, {"dbias", offsetof(A, dbias), Shape::kVector, kWritten, kOptional});
   add(placement != Placement::kNorm,
       {"d_residual", offsetof(A, d_residual), Shape::kMatrix, kWritten, kOptional, &D::residual});
-  fields.numbers = {
-      {"epsilon",
-       offsetof(A, epsilon),
-       true,
-       {-1.0, -DBL_MIN, -4.9e-324, kNaN, -kNaN, kInf, -kInf},
-       {0.0, -0.0, 4.9e-324, DBL_MAX}},
-      {"gamma_offset", offsetof(A, gamma_offset), false, {kNaN, -kNaN, kInf, -kInf}, {-1.0, -0.0, FLT_MAX}},
-      ResidualScale(offsetof(A, residual_scale))};
+  fields.numbers = {Epsilon(offsetof(A, epsilon)), GammaOffset(offsetof(A, gamma_offset)),
+                    ResidualScale(offsetof(A, residual_scale))};
   return fields;
 }
 
