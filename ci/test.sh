@@ -65,7 +65,7 @@ step "GCC, shared library: build, symbols, binary interface" gcc_shared
 step "Clang, static library: build, tests" clang_static
 step "Clang: instruction sets" ci/check-disassembly.py objdump "$architecture" build-clang
 step "Sanitizers" sanitizers
-step "Fuzzers, 20 s each" ci/fuzz.sh 20
+step "Fuzzers, 40 s" ci/fuzz.sh 40
 step "Consumers" ci/consumers.sh build-gcc build-shared
 [[ $architecture != x86_64 ]] || step "Other flags, options and compilers" some_builds
 step "Reference documentation" doxygen Doxyfile

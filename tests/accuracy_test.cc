@@ -67,7 +67,7 @@ void Note(const std::string& target, const Batch& batch, const Evaluation& evalu
 
 // Runs all on every target. The oracle's work is done once for targets whose bits are the same.
 void CheckOnAllTargets(std::vector<Batch>& batches, Oracle& oracle) {
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     const ScopedTarget scoped(target);
     for (Batch& batch : batches) {
       const std::string outputs = RunOn(target, batch.problem);

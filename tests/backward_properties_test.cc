@@ -55,7 +55,7 @@ TEST(ParallelBackward, AnySplitGivesTheBitsOfOneThread) {
       BackwardProblem problem(op_case, options, rows, next % 2 == 0 ? 37 : 600, 1, 3);
       problem.FillByKind(++next);
       const std::string wanted = RunOn("scalar", problem);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         Pieces pieces{1 + static_cast<int64_t>(next % 3)};
         problem.Reset();
@@ -83,7 +83,7 @@ TEST(EqualBitsBackward, AnyAlignmentAndStride) {
       for (int64_t shift = 1; shift <= 33; shift += shift < 17 ? 1 : 8) {
         BackwardProblem placed(op_case, options, 9, cols, shift, shift * 3 % 11);
         placed.CopyInputs(packed);
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           EXPECT_TRUE(SameBits(target, RunOn(target, placed), wanted, placed)) << "shift " << shift;
         }
       }
@@ -102,7 +102,7 @@ TEST(EqualBitsBackward, RowsDoNotDependOnTheirBatch) {
       BackwardProblem batch(op_case, options, 40, cols);
       batch.FillByKind(static_cast<uint64_t>(cols));
       RunOn("scalar", batch);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         for (const int64_t rows : {1, 2, 5, 33}) {
           for (int64_t first = 0; first + rows <= 40; first += 6) {
             BackwardProblem part(op_case, options, rows, cols);
@@ -129,7 +129,7 @@ TEST(EqualBitsBackward, InPlaceGivesTheBitsOfOutOfPlace) {
           BackwardProblem problem(op_case, options, 11, 67);
           problem.CopyInputs(apart);
           problem.PutInPlace(output, input);
-          for (const std::string& target : SupportedTargets()) {
+          for (const std::string& target : TestedTargets()) {
             EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem)) << output << " over " << input;
           }
         }
@@ -255,7 +255,7 @@ TEST(SpecialRowsBackward, WhatIsNotFiniteStaysInItsRowAndColumn) {
         good.Fill(DataKind::kNormal, DataKind::kNormal, 3);
         bad.CopyInputs(good);
         bad.Set(operand, kBad, kBadCol, value);
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           RunOn(target, good);
           RunOn(target, bad);
           for (int64_t row = 0; row < kRows; ++row) {
@@ -281,7 +281,7 @@ TEST(SpecialRowsBackward, RowsWithInfiniteRstdHaveNoGradient) {
       options.saved = saved;
       BackwardProblem problem(op_case, options, 3, 21);
       problem.Fill(IsBackwardOfLayerNorm(op_case.op()) ? DataKind::kConstant : DataKind::kZeros, DataKind::kNormal, 3);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         RunOn(target, problem);
         for (int64_t col = 0; col < 21; ++col) {
           for (int64_t row = 0; row < 3; ++row) EXPECT_EQ(problem.Get("dx", row, col), 0.0) << Describe(problem);

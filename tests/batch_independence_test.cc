@@ -55,7 +55,7 @@ TEST(BatchIndependence, ATokenAloneIsTheTokenInAnyBatch) {
           batches.emplace_back(position, BatchAround(token, rows, position));
         }
       }
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         EXPECT_TRUE(SameBits(target, RunOn(target, token), alone, token));
         for (auto& [position, batch] : batches) {
@@ -127,13 +127,13 @@ struct Sequences {
 TEST(BatchIndependence, DecodingEqualsPrefillOnAnyOtherTarget) {
   for (const addnorm_op op : {ADDNORM_OP_LAYER_NORM, ADDNORM_OP_RMS_NORM, ADDNORM_OP_ADD_LAYER_NORM,
                               ADDNORM_OP_ADD_RMS_NORM, ADDNORM_OP_LAYER_NORM_ADD, ADDNORM_OP_RMS_NORM_ADD}) {
-    for (const std::string& prefill_target : SupportedTargets()) {
+    for (const std::string& prefill_target : TestedTargets()) {
       Sequences prefill;
       {
         const ScopedTarget scoped(prefill_target);
         ASSERT_TRUE(prefill.Run(op, 0, kBatch * kTime, 1).ok());
       }
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         Sequences one_by_one, in_step;
         for (int64_t token = 0; token < kBatch * kTime; ++token) {

@@ -34,7 +34,7 @@ bool IsNaN16(uint16_t bits, addnorm_dtype dtype) { return std::isnan(Widen(bits,
 // Runs `test` on every target and for both 16-bit types.
 template <class Test>
 void ForEachTargetAndType(const Test& test) {
-  for (const std::string& name : SupportedTargets()) {
+  for (const std::string& name : TestedTargets()) {
     for (addnorm_dtype dtype : {ADDNORM_F16, ADDNORM_BF16}) {
       SCOPED_TRACE(name + " " + DtypeName(dtype));
       ScopedTarget target(name);

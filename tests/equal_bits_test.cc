@@ -25,7 +25,7 @@ void CheckTargets(std::vector<Problem>& problems) {
     const ScopedTarget scoped("scalar");
     for (Problem& problem : problems) wanted.push_back(RunOn("scalar", problem));
   }
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     const ScopedTarget scoped(target);
     for (size_t i = 0; i < problems.size(); ++i) {
       EXPECT_TRUE(SameBits(target, RunOn(target, problems[i]), wanted[i], problems[i]));
@@ -99,7 +99,7 @@ TEST(EqualBits, AnyBatchSizeAndRowPosition) {
       RunOn("scalar", batch);
       std::vector<std::string> wanted;
       for (int64_t row = 0; row < batch.rows(); ++row) wanted.push_back(batch.OutputsOfRows(row, 1));
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         for (const int64_t rows : {1, 2, 3, 7, 8, 9, 17, 64}) {
           for (int64_t first = 0; first + rows <= batch.rows(); first += rows < 7 ? 5 : rows) {
@@ -136,7 +136,7 @@ TEST(EqualBits, AnyAlignmentAndStride) {
         placed.emplace_back(op_case, options, 9, cols, layout);
         placed.back().CopyInputs(packed);
       }
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         for (Problem& problem : placed) {
           EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem)) << "shift " << &problem - &placed[0];
@@ -157,7 +157,7 @@ TEST(EqualBits, AnySplitBetweenThreads) {
       Problem whole(op_case, options, 41, cols);
       whole.FillByKind(static_cast<uint64_t>(cols) * 5);
       const std::string wanted = RunOn("scalar", whole);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         RunInThreads(whole, kThreads);
         EXPECT_TRUE(SameBits(target, whole.Outputs(), wanted, whole));
@@ -183,7 +183,7 @@ TEST(EqualBits, ViewsOfAWiderMatrix) {
       packed.FillByKind(3);
       placed.CopyInputs(packed);
       const std::string wanted = RunOn("scalar", packed);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         EXPECT_TRUE(SameBits(target, RunOn(target, placed), wanted, placed));
       }
     }

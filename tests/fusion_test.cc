@@ -64,7 +64,7 @@ void CheckAddNorm(const OpCase& fused_case, const Options& options, int64_t cols
   CopyRows(fused, kX, &add, kX);
   CopyRows(fused, kResidual, &add, kResidual);
   CopyVectors(fused, &add);
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     RunOn(target, fused);
     const std::string wanted_y = YBits(fused, kY);
     RunOn(target, add);
@@ -118,7 +118,7 @@ void CheckNormAdd(const OpCase& fused_case, const Options& options, int64_t cols
   Problem norm(norm_case, sequence, kDataKinds, cols);
   CopyRows(fused, kX, &norm, kX);
   CopyVectors(fused, &norm);
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     RunOn(target, fused);
     RunOn(target, norm);
     Problem add(add_case, add_options, kDataKinds, cols);
@@ -168,7 +168,7 @@ TEST(Fusion, OutputsThatAreAskedForNeverChangeY) {
     if (!IsNorm(op_case.op())) continue;
     for (Options options : OptionsOf(op_case)) {
       for (const int64_t cols : {1, 16, 67, 131}) {
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           std::string wanted;
           std::vector<double> wide_rstd;
           for (const bool sum_out : {false, true}) {
@@ -216,7 +216,7 @@ TEST(Fusion, Reductions) {
         Problem both = make(ADDNORM_OP_MEAN_VARIANCE), mean = make(ADDNORM_OP_MEAN),
                 variance = make(ADDNORM_OP_VARIANCE);
         Problem mean_square = make(ADDNORM_OP_MEAN_SQUARE), rms = make(ADDNORM_OP_RMS);
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           for (Problem* problem : {&both, &mean, &variance, &mean_square, &rms}) RunOn(target, *problem);
           EXPECT_TRUE(SameBits(target, YBits(both, kMean), YBits(mean, kMean), both));
           EXPECT_TRUE(SameBits(target, YBits(both, kVariance), YBits(variance, kVariance), both));

@@ -59,12 +59,12 @@ TEST(InPlace, EqualsSeparateMemory) {
           layout.sum_is = aliasing.sum_is;
           Problem in_place(op_case, options, rows, cols, layout);
           in_place.CopyInputs(separate);
-          for (const std::string& target : SupportedTargets()) {
+          for (const std::string& target : TestedTargets()) {
             EXPECT_TRUE(SameBits(target, RunOn(target, in_place), wanted, in_place)) << aliasing.name;
           }
           ++pairs;
           if (cols != 7 && cols < 1000) continue;
-          for (const std::string& target : SupportedTargets()) {
+          for (const std::string& target : TestedTargets()) {
             const ScopedTarget scoped(target);
             RunInThreads(in_place, 8);
             EXPECT_TRUE(SameBits(target, in_place.Outputs(), wanted, in_place)) << aliasing.name << ", 8 threads";
@@ -90,7 +90,7 @@ TEST(InPlace, InputsMayBeTheSame) {
         separate.Set(kResidual, row, col, separate.Input(kX, row, col));
     }
     const std::string wanted = RunOn("scalar", separate);
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       const ScopedTarget scoped(target);
       separate.Reset();
       Args args = separate.MakeArgs();

@@ -196,7 +196,7 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
   // Runs on every target, with every choice of operands.
   void CheckAll(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
                 const std::vector<int64_t>& positions, Rows layout = Rows::kPacked) {
-    for (const std::string& name : SupportedTargets()) {
+    for (const std::string& name : TestedTargets()) {
       ScopedTarget target(name);
       for (const Options& options : GuardedOptions()) {
         for (int64_t r : rows) {
@@ -247,7 +247,7 @@ class BackwardGuardPageTest : public GuardPageTest {
  protected:
   void CheckAllBackward(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
                         const std::vector<int64_t>& positions, Rows layout) {
-    for (const std::string& name : SupportedTargets()) {
+    for (const std::string& name : TestedTargets()) {
       ScopedTarget target(name);
       for (BackwardOptions options : BackwardOptionsOf(*GetParam())) {
         options.accumulate = false;

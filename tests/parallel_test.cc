@@ -62,7 +62,7 @@ TEST(Parallel, AnySplitGivesTheBitsOfOneThread) {
       Problem problem(op_case, options, kRows, cols, Layout::Shifted(1, 3));
       problem.FillByKind(next);
       const std::string wanted = RunOn("scalar", problem);
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const ScopedTarget scoped(target);
         Ranger ranger;
         ranger.ranges = splits[next++ % 3];

@@ -41,7 +41,7 @@ void CheckBoundaries(Path path) {
         }
       }
     }
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       const ScopedTarget scoped(target);
       for (auto& [problem, wanted] : problems) {
         EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
@@ -69,7 +69,7 @@ TEST(PathBoundaries, LimitsBelongToTheirPath) {
   row[16] = 0x1.fffffcp-49f;
   Problem squares(rms_norm, options, 1, 32);
   squares.Set(kX, 0, row);
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     RunOn(target, squares);
     EXPECT_EQ(squares.Get(kRstd, 0), 0x1p50) << "mean square 2^-100: fast squares, on " << target;
   }
@@ -86,7 +86,7 @@ TEST(PathBoundaries, LimitsBelongToTheirPath) {
     problem.Set(kX, 0, row);
     problem.Set(kGamma, 0, std::vector<float>(16, gamma));
     problem.Set(kBeta, 0, std::vector<float>(16, beta));
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       RunOn(target, problem);
       EXPECT_EQ(problem.Get(kRstd, 0), rms < 1.0f ? 0x1p127 : 0x1p-126);
       EXPECT_EQ(problem.Get(kY, 0), static_cast<double>(rms < 1.0f ? wide : narrow)) << "rms " << rms << ", " << target;
@@ -115,7 +115,7 @@ TEST(PathBoundaries, MeanOverSpread) {
       const std::string wanted = RunOn("scalar", *problem);
       const Evaluation evaluation = Evaluate(*problem, oracle);
       EXPECT_EQ(evaluation.failures, 0) << evaluation.first_failure;
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         EXPECT_TRUE(SameBits(target, RunOn(target, *problem), wanted, *problem));
       }
     }
@@ -133,7 +133,7 @@ TEST(PathBoundaries, Length) {
       const std::string wanted = RunOn("scalar", problem);
       const Evaluation evaluation = Evaluate(problem, oracle);
       EXPECT_EQ(evaluation.failures, 0) << evaluation.first_failure;
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
       }
     }

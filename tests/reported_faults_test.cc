@@ -36,7 +36,7 @@ TEST(ReportedFaults, OneColumn) {
 // https://github.com/tensorflow/tensorflow/issues/46366
 TEST(ReportedFaults, EmptySizes) {
   for (const OpCase& op_case : AllOpCases()) {
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       const ScopedTarget scoped(target);
       Problem no_rows(op_case, OptionsOf(op_case)[1], 0, 10);
       EXPECT_EQ(no_rows.Run(), ADDNORM_OK) << op_case.name;

@@ -44,7 +44,7 @@ TEST(Store, EveryKindGivesTheSameBits) {
           Problem problem(op_case, options, rows, cols, Aligned(cols, next % 4 != 0));
           problem.FillByKind(next++);
           const std::string wanted = RunOn("scalar", problem);
-          for (const std::string& target : SupportedTargets()) {
+          for (const std::string& target : TestedTargets()) {
             const ScopedTarget scoped(target);
             for (const addnorm_store store : {ADDNORM_STORE_CACHED, ADDNORM_STORE_STREAMING}) {
               ASSERT_TRUE(SameBits(target, RunWith(store, problem), wanted, problem)) << "store " << store;

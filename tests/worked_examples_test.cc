@@ -55,7 +55,7 @@ TEST(WorkedExamples, TokensOfABatch) {
   for (const OpCase& op_case : AllOpCases()) {
     Problem batch(op_case, OptionsOf(op_case)[1], 6, 4);
     batch.Fill(DataKind::kNormal, 1);
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       RunOn(target, batch);
       for (int64_t token = 0; token < 6; ++token) {
         Problem alone(op_case, OptionsOf(op_case)[1], 1, 4);

@@ -81,7 +81,7 @@ TEST(WorstRows, HaveTheErrorsThatTheSearchFound) {
     ASSERT_NE(worst.row.op_case, nullptr) << line;
     ASSERT_LT(worst.at, worst.row.cols()) << line;
     ++rows;
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       const ScopedTarget scoped(target);
       Result result;
       caller.Run(worst.row, &result);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "addnorm/addnorm.h"
+#include "support/backward.h"
 #include "support/dtype.h"
 #include "support/op_case.h"
 #include "support/targets.h"
@@ -111,6 +112,27 @@ void SplitRows(const std::function<void()>& meanwhile) {
   }
 }
 
+void ParallelFor(void*, int64_t count, addnorm_range_body body, void* task) {
+  AtOnce([&](int t) { body(task, count * t / kThreads, count * (t + 1) / kThreads); });
+}
+
+// Blocks of rows, whose sums share a workspace, then groups of columns, each on another thread.
+void SplitBackward() {
+  size_t next = 0;
+  for (const OpCase& op_case : AllBackwardCases()) {
+    const std::vector<BackwardOptions> options = BackwardOptionsOf(op_case);
+    BackwardProblem problem(op_case, options[next++ % options.size()], 300, 35);
+    problem.FillByKind(next);
+    Require(problem.Run() == ADDNORM_OK, "a backward call failed");
+    const std::string wanted = problem.Outputs();
+    problem.Reset();
+    Args args = problem.MakeArgs();
+    args.set_parallel({&ParallelFor, nullptr});
+    Require(args.Call() == ADDNORM_OK, "a backward call on threads failed");
+    Require(problem.Outputs() == wanted, "the bits of a backward call on threads differ from those of one thread");
+  }
+}
+
 }  // namespace
 }  // namespace addnorm_test
 
@@ -124,5 +146,6 @@ int main() {
     addnorm_set_max_target(targets[next++ % targets.size()].c_str());
   });
   addnorm_set_max_target(nullptr);
+  SplitBackward();
   std::puts("First calls, split rows and changes of the target: no difference between threads");
 }

@@ -13,6 +13,7 @@
 
 #include "addnorm/addnorm.h"
 #include "support/arena.h"
+#include "support/backward.h"
 #include "support/op_case.h"
 #include "support/targets.h"
 
@@ -86,10 +87,11 @@ int64_t Check(const OpCase& op_case) {
 
 int main() {
   using namespace addnorm_test;
-  for (const std::string& name : SupportedTargets()) {
+  for (const std::string& name : TestedTargets()) {
     const ScopedTarget target(name);
     int64_t checks = 0;
     for (const OpCase& op_case : AllOpCases()) checks += Check(op_case);
+    for (const OpCase& op_case : AllBackwardCases()) checks += Check(op_case);
     std::printf("%s: %lld calls, and no influence of other memory\n", name.c_str(), static_cast<long long>(checks));
   }
 }

@@ -48,7 +48,7 @@ template <class Check>
 void OnEveryTarget(Problem& problem, const Check& check) {
   Oracle oracle;
   const std::string wanted = RunOn("scalar", problem);
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
     const Evaluation evaluation = Evaluate(problem, oracle);
     EXPECT_EQ(evaluation.failures, 0) << "on " << target << ": " << evaluation.first_failure;

@@ -1,8 +1,10 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "support/targets.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "addnorm/addnorm.h"
 
@@ -26,6 +28,26 @@ const std::vector<std::string>& SupportedTargets() {
     std::vector<const char*> names(static_cast<size_t>(addnorm_supported_targets(nullptr, 0)));
     addnorm_supported_targets(names.data(), static_cast<int32_t>(names.size()));
     return std::vector<std::string>(names.begin(), names.end());
+  }();
+  return targets;
+}
+
+const std::vector<std::string>& TestedTargets() {
+  static const std::vector<std::string> targets = [] {
+    const char* names = std::getenv("ADDNORM_TESTED_TARGETS");
+    if (names == nullptr) return SupportedTargets();
+    std::vector<std::string> tested;
+    std::istringstream list(names);
+    for (std::string name; std::getline(list, name, ',');) {
+      const std::vector<std::string>& all = SupportedTargets();
+      if (std::find(all.begin(), all.end(), name) == all.end()) {
+        std::fprintf(stderr, "ADDNORM_TESTED_TARGETS: this CPU has no target %s\n", name.c_str());
+        std::abort();
+      }
+      tested.push_back(name);
+    }
+    if (tested.empty()) std::abort();
+    return tested;
   }();
   return targets;
 }

@@ -14,6 +14,11 @@ namespace addnorm_test {
 // As the library tells, best first; the scalar reference is always among them.
 const std::vector<std::string>& SupportedTargets();
 
+// Those of them that loops over targets run. All, or what the environment names in ADDNORM_TESTED_TARGETS
+// (comma-separated): an emulator of many CPUs need not run on each what is the same on all. Ends the program if one is
+// not supported.
+const std::vector<std::string>& TestedTargets();
+
 // Runs calls on one target while it lives, then lifts the cap. Ends the program if the library picks another target: no
 // test may pass on a target that it did not run on. One inside another for the same target does nothing: switching asks
 // the CPU what it has, which is slow in virtual machines, so loops over many calls are inside one.
