@@ -19,7 +19,7 @@ fi
 
 root=$ADDNORM_ROOT
 uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1)
-step "Root of $suite" debootstrap --variant=minbase --no-check-valid-until "$suite" "$root" "$uri" >"$root.log" ||
+step "Root of $suite" debootstrap --variant=minbase "$suite" "$root" "$uri" >"$root.log" ||
   { tail "$root.log"; exit 1; }
 rm -f "$root.log"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"

@@ -23,27 +23,15 @@ namespace addnorm {
 
 /** A view of the gradient of gamma, beta or bias, a sum over rows: float or double. */
 template <typename T>
-class ParameterGradient {
+class ParameterGradient : public SharedVector<T> {
   static_assert(detail::kDType<T> == DType::kF32 || detail::kDType<T> == DType::kF64, "elements are float or double");
 
  public:
-  /** None: not asked for, as is one with null data. */
-  constexpr ParameterGradient() noexcept = default;
-  /** `size` elements; has to equal the number of columns. */
-  constexpr ParameterGradient(T* data, int64_t size) noexcept : data_(data), size_(size) {}
-
-  constexpr T* data() const noexcept { return data_; }      /**< first element */
-  constexpr int64_t size() const noexcept { return size_; } /**< number of elements */
-  /** @cond internal */
-  constexpr int64_t rows() const noexcept { return detail::kAnyExtent; }
-  constexpr int64_t cols() const noexcept { return size_; }
-  constexpr int64_t row_stride() const noexcept { return 0; }
-  /** @endcond */
-
- private:
-  T* data_ = nullptr;
-  int64_t size_ = 0;
+  using SharedVector<T>::SharedVector;
 };
+/** The element type is that of the data. */
+template <typename T>
+ParameterGradient(T*, int64_t) -> ParameterGradient<T>;
 
 using ColumnIn = Any<Column, const void>;                  /**< a statistic that is read */
 using ParameterGradientOut = Any<ParameterGradient, void>; /**< the gradient of gamma, beta or bias */

@@ -52,16 +52,14 @@ class Matrix {
   int64_t row_stride_ = 0;
 };
 
-/** A view of one vector that serves all rows: gamma, beta or bias. */
+/** One vector that all rows share; what Vector and ParameterGradient have in common. */
 template <typename T>
-class Vector {
-  static_assert(detail::kDType<T> != DType::kF64, "elements are float, addnorm::float16 or addnorm::bfloat16");
-
+class SharedVector {
  public:
   /** No vector: an absent optional operand, as is one with null data. */
-  constexpr Vector() noexcept = default;
+  constexpr SharedVector() noexcept = default;
   /** `size` elements; has to equal the number of columns. */
-  constexpr Vector(T* data, int64_t size) noexcept : data_(data), size_(size) {}
+  constexpr SharedVector(T* data, int64_t size) noexcept : data_(data), size_(size) {}
 
   constexpr T* data() const noexcept { return data_; }      /**< first element */
   constexpr int64_t size() const noexcept { return size_; } /**< number of elements */
@@ -75,6 +73,18 @@ class Vector {
   T* data_ = nullptr;
   int64_t size_ = 0;
 };
+
+/** A view of one vector that serves all rows: gamma, beta or bias. */
+template <typename T>
+class Vector : public SharedVector<T> {
+  static_assert(detail::kDType<T> != DType::kF64, "elements are float, addnorm::float16 or addnorm::bfloat16");
+
+ public:
+  using SharedVector<T>::SharedVector;
+};
+/** The element type is that of the data. */
+template <typename T>
+Vector(T*, int64_t) -> Vector<T>;
 
 /** A view of one value for each row, float or double: a statistic that is written. */
 template <typename T>

@@ -15,14 +15,6 @@ namespace {
 constexpr size_t kMargin = 64;
 constexpr unsigned char kUntouched = 0xff;  // a NaN in every dtype: reading what is not an operand spoils the result
 
-std::string CaseName(const OpFields& fields, const addnorm_dtypes& d) {
-  std::string name = std::string(fields.name) + "/" + DtypeName(d.x);
-  if (d.residual != 0) name += std::string("+") + DtypeName(d.residual);
-  if (d.sum != 0) name += std::string(">") + DtypeName(d.sum);
-  if (d.y != 0) name += std::string(">") + DtypeName(d.y);
-  return name;
-}
-
 BackwardOptions Named(const char* name) {
   BackwardOptions options;
   options.name = name;
@@ -40,15 +32,7 @@ void StoreF64(void* to, int64_t index, addnorm_dtype dtype, double value) {
 }  // namespace
 
 const std::vector<OpCase>& AllBackwardCases() {
-  static const std::vector<OpCase> cases = [] {
-    std::vector<OpCase> all;
-    for (const OpFields& fields : BackwardOpFields()) {
-      for (const addnorm_dtypes& dtypes : PromisedDtypes(fields.op)) {
-        all.push_back({&fields, dtypes, CaseName(fields, dtypes)});
-      }
-    }
-    return all;
-  }();
+  static const std::vector<OpCase> cases = CasesOf(BackwardOpFields());
   return cases;
 }
 

@@ -23,9 +23,11 @@ std::string CaseName(const OpFields& fields, const addnorm_dtypes& d) {
   return name;
 }
 
-std::vector<OpCase> EnumerateOpCases() {
+}  // namespace
+
+std::vector<OpCase> CasesOf(const std::vector<OpFields>& operations) {
   std::vector<OpCase> cases;
-  for (const OpFields& fields : AllOpFields()) {
+  for (const OpFields& fields : operations) {
     for (const addnorm_dtypes& dtypes : PromisedDtypes(fields.op)) {
       cases.push_back({&fields, dtypes, CaseName(fields, dtypes)});
     }
@@ -33,10 +35,8 @@ std::vector<OpCase> EnumerateOpCases() {
   return cases;
 }
 
-}  // namespace
-
 const std::vector<OpCase>& AllOpCases() {
-  static const std::vector<OpCase> cases = EnumerateOpCases();
+  static const std::vector<OpCase> cases = CasesOf(AllOpFields());
   return cases;
 }
 

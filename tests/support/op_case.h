@@ -25,7 +25,9 @@ struct OpCase {
   addnorm_op op() const { return fields->op; }
 };
 
-// All of them, in the library's order.
+// Of operations, with each promised combination of dtypes.
+std::vector<OpCase> CasesOf(const std::vector<OpFields>& operations);
+// All forward ones, in the library's order.
 const std::vector<OpCase>& AllOpCases();
 const OpCase& FindOpCase(addnorm_op op, addnorm_dtypes dtypes);  // aborts where not promised (vectors is not looked at)
 
