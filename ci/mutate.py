@@ -36,6 +36,8 @@ LIKELY_TESTS = {
     "src/api.cc": "*ContractTest*:*StructSizeTest*:Parallel.*",
     "src/call.h": "Parallel.*",
     "src/validate": "*ContractTest*:*OverlapTest*:AddContract.*",
+    **dict.fromkeys(("src/api_backward.cc", "src/backward.h", "src/reference_backward.cc", "src/vector/backward-inl.h",
+                     "src/vector/elements-inl.h"), "*Backward*"),
     "src/targets.cc": "Dispatch.*:Targets.*:PromisedDtypes.*",
     "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:Ops/*:AccuracyShort.*",
 }
