@@ -1,5 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // Kernels of addnorm_add_layer_norm and addnorm_add_rms_norm.
+#include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -32,6 +34,32 @@ struct SumsToStore : StoredSums<S> {
     return SumRows<X, R, S, T>{c}.template Row<false>(row, 0, SumPlace(c).Row<S>(row));
   }
 };
+
+// Stores the sums of a bf16 row some columns before they are read again, by pairs of vectors, which a loop in the
+// canonical order cannot take. Gains for RMSNorm, whose steps are whole pairs, beyond the columns that are stored at
+// first.
+struct SumsAhead {
+  static constexpr size_t kColumns = 256;
+
+  template <class Count>
+  HWY_INLINE void operator()(size_t col, Count count) const {
+    const size_t begin = col + kColumns, end = begin + count;
+    if (HWY_UNLIKELY(end > cols)) return StoreSums(sum, std::min(begin, cols), cols);
+    for (size_t at = begin; at < end; at += 2 * hn::Lanes(D32())) sum.StorePair(at);
+  }
+
+  SumRow<BF16, BF16, BF16, BF16, false> sum;
+  size_t cols;
+};
+
+template <Statistic kStatistic>
+HWY_NOINLINE void FirstPassWithSumsAhead(const Call& c, RowGroup& group) {
+  SumGroup<kStatistic, StoredSums<BF16>>(c, group, [&](int64_t r) HWY_ATTR {
+    const auto sum = SumsToStore<BF16, BF16, BF16, BF16>::Source(c, group.begin + r);
+    Evaluate(sum, SumsAhead::kColumns);
+    return SumsAhead{sum, static_cast<size_t>(c.cols)};
+  });
+}
 
 // A bias is rare: the sums are stored first, then read again, as one more loop would cost more code than it gains time.
 template <Statistic kStatistic, class X, class R, class S, class T>
@@ -78,6 +106,11 @@ struct AddNorm {
       }
     }
     RowKernel kernel = FusedKernel<kStatistic, SumsToStore<X, R, S, T>, StoreResult<Y>, T>(c);
+    constexpr bool kStepsArePairs = kStatistic == Statistic::kRmsNorm || 2 * hn::MaxLanes(D32()) <= kLanes;
+    if constexpr (kAreBF16<X, R, S> && kStepsArePairs) {
+      // Shorter rows gain nothing by it.
+      if (c.cols > static_cast<int64_t>(SumsAhead::kColumns)) kernel.first_pass = FirstPassWithSumsAhead<kStatistic>;
+    }
     if (HWY_UNLIKELY(c.bias.data != nullptr)) {
       kernel.first_pass = FirstPassWithBias<kStatistic, X, R, S, T>;
       kernel.normalize_with_first_pass = nullptr;

@@ -38,7 +38,17 @@ HWY_INLINE void ForEachVector(size_t begin, size_t end, const Function& f) {
   if (col < end) f(col, Partial{end - col});
 }
 
-// The same for `count` columns from `begin` on, which are whole vectors where the count is a constant.
+// Calls f(col) for each two whole vectors of columns `begin` to `end`, and returns the first of the columns that are
+// left.
+template <class Function>
+HWY_INLINE size_t ForEachPair(size_t begin, size_t end, const Function& f) {
+  const size_t n = 2 * hn::Lanes(D32());
+  size_t col = begin;
+  for (; col + n <= end; col += n) f(col);
+  return col;
+}
+
+// The same as ForEachVector for `count` columns from `begin` on, which are whole vectors where the count is a constant.
 template <class Count, class Function>
 HWY_INLINE void ForEachVectorOf(size_t begin, Count count, const Function& f) {
   if constexpr (std::is_same_v<Count, size_t>) {

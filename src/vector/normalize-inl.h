@@ -42,9 +42,11 @@ struct NarrowRmsNorm {
 };
 
 // ---- Affine: y = fma(round(t), gamma + gamma_offset, beta). Each struct is one case of that formula with what is
-// absent left out; T is the dtype of gamma and beta. kIsUsual: worth a loop of its own with the first pass.
+// absent left out; T is the dtype of gamma and beta, Element that of all that is read. kIsUsual: worth a loop of its
+// own with the first pass.
 
 struct NoAffine {
+  static constexpr bool kIsBF16 = true;
   static constexpr bool kIsUsual = false;
 
   explicit NoAffine(const Call&) {}
@@ -57,6 +59,7 @@ struct NoAffine {
 
 template <class T>
 struct Gamma {
+  static constexpr bool kIsBF16 = kAreBF16<T>;
   static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit Gamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)) {}
@@ -71,6 +74,7 @@ struct Gamma {
 
 template <class T>
 struct GammaBeta {
+  static constexpr bool kIsBF16 = kAreBF16<T>;
   static constexpr bool kIsUsual = std::is_same_v<T, float>;
 
   explicit GammaBeta(const Call& c)
@@ -88,6 +92,7 @@ struct GammaBeta {
 // Gemma's.
 template <class T>
 struct OffsetGamma {
+  static constexpr bool kIsBF16 = kAreBF16<T>;
   static constexpr bool kIsUsual = false;
 
   explicit OffsetGamma(const Call& c) : gamma(static_cast<const T*>(c.gamma.data)), offset(c.gamma_offset) {}
@@ -148,17 +153,25 @@ HWY_INLINE void WithAffine(const Call& c, const Function& f) {
   }
 }
 
-// ---- Store: y, or what the add after makes of it.
+// ---- Store: y, or what the add after makes of it. Value is what is stored, before it is rounded to y's dtype.
 
 template <class Y, class Write = Cached>
 struct StoreResult {
+  static constexpr bool kIsBF16 = kAreBF16<Y>;
   using WithStreaming = StoreResult<Y, Streaming>;
 
   StoreResult(const Call& c, int64_t row) : y(c.y.Row<Y>(row)) {}
 
   template <class Extent>
+  HWY_INLINE V32 Value(D32, V32 value, size_t, Extent) const {
+    return value;
+  }
+  template <class Extent>
   HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
-    Write::Store(d, value, y + col, extent);
+    Write::Store(d, Value(d, value, col, extent), y + col, extent);
+  }
+  HWY_INLINE void StorePair(D32 d, V32 even, V32 odd, size_t col) const {
+    Packing<Y>::StorePair(Value(d, even, col, Even()), Value(d, odd, col, Odd()), y + col);
   }
 
   Y* y;
@@ -180,15 +193,22 @@ struct RoundToAny {
 // y = fma(scale, residual, n), n rounded to norm_out_dtype.
 template <class Round, class R, class Y, class Write = Cached>
 struct AddAndStoreResult {
+  static constexpr bool kIsBF16 = kAreBF16<R, Y>;
   using WithStreaming = AddAndStoreResult<Round, R, Y, Streaming>;
 
   AddAndStoreResult(const Call& c, int64_t row)
       : residual(c.residual.Row<const R>(row)), y(c.y.Row<Y>(row)), scale(c.residual_scale), round(c.norm_out_dtype) {}
 
   template <class Extent>
+  HWY_INLINE V32 Value(D32 d, V32 value, size_t col, Extent extent) const {
+    return hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), round(d, value));
+  }
+  template <class Extent>
   HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
-    const V32 stream = Packing<R>::Load(d, residual + col, extent);
-    Write::Store(d, hn::MulAdd(hn::Set(d, scale), stream, round(d, value)), y + col, extent);
+    Write::Store(d, Value(d, value, col, extent), y + col, extent);
+  }
+  HWY_INLINE void StorePair(D32 d, V32 even, V32 odd, size_t col) const {
+    Packing<Y>::StorePair(Value(d, even, col, Even()), Value(d, odd, col, Odd()), y + col);
   }
 
   const R* residual;

@@ -260,6 +260,9 @@ HWY_NOINLINE Sums SecondPass(const Call& c, int64_t row, double pivot) {
 // One row of a group.
 template <class Rows, class Normalize, class Affine, class Sink>
 struct NormalizeRow {
+  using Source = decltype(Rows::Input(Call(), 0).row);
+  static constexpr bool kByPairs = Source::kIsBF16 && Affine::kIsBF16 && Sink::kIsBF16;
+
   NormalizeRow(const Call& c, const RowGroup& group, int64_t r, const Affine& of_call)
       : source(Rows::Input(c, group.begin + r).row),
         normalize(group.Get(r)),
@@ -267,17 +270,22 @@ struct NormalizeRow {
         sink(c, group.begin + r) {}
 
   template <class Extent>
-  HWY_INLINE void Vector(size_t col, Extent extent) const {
+  HWY_INLINE V32 Value(size_t col, Extent extent) const {
     const D32 d;
-    sink(d, affine(d, normalize(d, source.Load(d, col, extent)), col, extent), col, extent);
+    return affine(d, normalize(d, source.Load(d, col, extent)), col, extent);
   }
+  template <class Extent>
+  HWY_INLINE void Vector(size_t col, Extent extent) const {
+    sink(D32(), Value(col, extent), col, extent);
+  }
+  HWY_INLINE void Pair(size_t col) const { sink.StorePair(D32(), Value(col, Even()), Value(col, Odd()), col); }
   // Columns beside the sums of another row.
   template <class Count>
   HWY_INLINE void operator()(size_t begin, Count count) const {
     ForEachVectorOf(begin, count, [&](size_t col, auto extent) HWY_ATTR { Vector(col, extent); });
   }
 
-  decltype(Rows::Input(Call(), 0).row) source;
+  Source source;
   Normalize normalize;
   Affine affine;
   Sink sink;
@@ -289,8 +297,10 @@ HWY_NOINLINE void NormalizeNarrow(const Call& c, const RowGroup& group, int64_t 
   for (int64_t r = first; r < last; ++r) {
     const NormalizeRow<Rows, Normalize, Affine, Sink> row(c, group, r, affine);
     constexpr size_t kUnroll = std::is_same_v<decltype(row.source), StoredRow<float>> ? 2 : 1;  // conversions are large
-    ForEachVector<kUnroll>(0, static_cast<size_t>(c.cols),
-                           [&](size_t col, auto extent) HWY_ATTR { row.Vector(col, extent); });
+    const size_t cols = static_cast<size_t>(c.cols);
+    size_t col = 0;
+    if constexpr (row.kByPairs) col = ForEachPair(0, cols, [&](size_t at) HWY_ATTR { row.Pair(at); });
+    ForEachVector<kUnroll>(col, cols, [&](size_t at, auto extent) HWY_ATTR { row.Vector(at, extent); });
   }
 }
 

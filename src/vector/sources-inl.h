@@ -21,6 +21,8 @@ namespace HWY_NAMESPACE {
 // A row in memory.
 template <class T>
 struct StoredRow {
+  static constexpr bool kIsBF16 = kAreBF16<T>;
+
   template <class Extent>
   HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
     return Packing<T>::Load(d, from + col, extent);

@@ -36,6 +36,15 @@ struct Full {};
 struct Partial {
   size_t count;
 };
+// Every second of the elements of two vectors, of 16-bit types: such elements are the halves of 32-bit lanes, and need
+// not be moved between lanes. For loops without an order.
+struct Even {};
+struct Odd {};
+
+// Whether a loop without an order takes two vectors at a time: where all of its operands are bf16. With f32 among them,
+// it would move more between lanes than it saves; f16 has no such halves.
+template <class... T>
+inline constexpr bool kAreBF16 = (std::is_same_v<T, BF16> && ...);
 
 namespace internal {
 
@@ -106,6 +115,23 @@ struct Conversion<BF16> {
     store(hn::TruncateTo(hn::Rebind<uint16_t, D>(), hn::ShiftRight<16>(rounded)));
     return hn::BitCast(d, hn::And(rounded, hn::Set(du, 0xffff0000u)));
   }
+
+  using Lanes = hn::Vec<hn::RebindToUnsigned<D32>>;
+  static HWY_INLINE V32 WidenEven(D32 d, Lanes stored) { return hn::BitCast(d, hn::ShiftLeft<16>(stored)); }
+  static HWY_INLINE V32 WidenOdd(D32 d, Lanes stored) {
+    return hn::BitCast(d, hn::And(stored, hn::Set(hn::RebindToUnsigned<D32>(), 0xffff0000u)));
+  }
+  // The upper halves plus 1 where lower + 0x7fff + (upper & 1) carries, which is bit 15 of an average. Not for NaNs
+  // with a payload in the lower half, which can come of f32 operands alone.
+  static HWY_INLINE hn::Vec<hn::Repartition<uint16_t, D32>> NarrowPair(V32 even, V32 odd) {
+    const hn::RebindToUnsigned<D32> du;
+    const hn::Repartition<uint16_t, D32> d;
+    const auto even_bits = hn::BitCast(du, even), odd_bits = hn::BitCast(du, odd);
+    const auto upper = hn::OddEven(hn::BitCast(d, odd_bits), hn::BitCast(d, hn::ShiftRight<16>(even_bits)));
+    const auto lower = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(odd_bits)), hn::BitCast(d, even_bits));
+    const auto half = hn::Or(hn::And(upper, hn::Set(d, uint16_t{1})), hn::Set(d, uint16_t{0x7ffe}));
+    return hn::Add(upper, hn::ShiftRight<15>(hn::AverageRound(lower, half)));
+  }
 };
 
 }  // namespace internal
@@ -121,6 +147,9 @@ struct Packing {
         d, internal::LoadElements(bits, reinterpret_cast<const uint16_t*>(from), extent));
   }
 
+  static HWY_INLINE V32 Load(D32 d, const T* from, Even) { return internal::Conversion<T>::WidenEven(d, Lanes(from)); }
+  static HWY_INLINE V32 Load(D32 d, const T* from, Odd) { return internal::Conversion<T>::WidenOdd(d, Lanes(from)); }
+
   // Stores v rounded to nearest even, and returns what was stored.
   template <class Extent>
   static HWY_INLINE V32 Store(D32 d, V32 v, T* to, Extent extent) {
@@ -129,9 +158,21 @@ struct Packing {
     });
   }
 
+  // Stores the elements of two vectors, loaded as Even and Odd.
+  static HWY_INLINE void StorePair(V32 even, V32 odd, T* to) {
+    const hn::Repartition<uint16_t, D32> bits;
+    hn::StoreU(internal::Conversion<T>::NarrowPair(even, odd), bits, reinterpret_cast<uint16_t*>(to));
+  }
+
   template <class D>
   static HWY_INLINE hn::Vec<D> Round(D d, hn::Vec<D> v) {
     return internal::Conversion<T>::Narrow(d, v, [](auto) HWY_ATTR {});
+  }
+
+ private:
+  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<D32>> Lanes(const T* from) {
+    const hn::Repartition<uint16_t, D32> bits;
+    return hn::BitCast(hn::RebindToUnsigned<D32>(), hn::LoadU(bits, reinterpret_cast<const uint16_t*>(from)));
   }
 };
 

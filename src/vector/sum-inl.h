@@ -22,12 +22,20 @@ namespace HWY_NAMESPACE {
 // The add: fma(scale, residual, x + bias), rounded to S and stored on the way.
 template <class X, class R, class S, class T, bool kHasBias, class Write = Cached>
 struct SumRow {
+  static constexpr bool kByPairs = kAreBF16<X, R, S> && !kHasBias;
+
   template <class Extent>
-  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
+  HWY_INLINE V32 Value(D32 d, size_t col, Extent extent) const {
     V32 value = Packing<X>::Load(d, x + col, extent);
     if constexpr (kHasBias) value = hn::Add(value, bias.Load(d, col, extent));
-    const V32 stream = Packing<R>::Load(d, residual + col, extent);
-    return Write::Store(d, hn::MulAdd(hn::Set(d, scale), stream, value), sum + col, extent);
+    return hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), value);
+  }
+  template <class Extent>
+  HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
+    return Write::Store(d, Value(d, col, extent), sum + col, extent);
+  }
+  HWY_INLINE void StorePair(size_t col) const {
+    Packing<S>::StorePair(Value(D32(), col, Even()), Value(D32(), col, Odd()), sum + col);
   }
 
   template <class Extent>
@@ -44,11 +52,18 @@ struct SumRow {
   float scale;
 };
 
-// Reads all of a source for its side effect: a SumRow stores its sum.
-template <class Source>
-HWY_NOINLINE void Evaluate(const Source& row, size_t count) {
-  const Source source = row;  // as in FirstPass
-  ForEachVector(0, count, [&](size_t col, auto extent) HWY_ATTR { source.Load(D32(), col, extent); });
+// Stores the sums of columns `begin` to `end`.
+template <class Sum>
+HWY_INLINE void StoreSums(const Sum& sum, size_t begin, size_t end) {
+  if constexpr (Sum::kByPairs) begin = ForEachPair(begin, end, [&](size_t col) HWY_ATTR { sum.StorePair(col); });
+  ForEachVector<Sum::kByPairs ? 1 : 4>(begin, end,
+                                       [&](size_t col, auto extent) HWY_ATTR { sum.Load(D32(), col, extent); });
+}
+
+template <class Sum>
+HWY_NOINLINE void Evaluate(const Sum& row, size_t count) {
+  const Sum sum = row;  // as in FirstPass
+  StoreSums(sum, 0, count);
 }
 
 // The sums of a call. T is the 16-bit type that bias may have.
