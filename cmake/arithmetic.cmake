@@ -14,6 +14,7 @@ target_compile_options(addnorm PRIVATE
   -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -ffp-contract=off -fno-math-errno -fno-trapping-math
   -fno-exceptions -fno-rtti
   -fno-asynchronous-unwind-tables)  # nothing throws through the library; 6 % of its size
-# GCC links crtfastmath.o into a shared library built with -ffast-math: it sets flush-to-zero in the whole process.
-target_link_options(addnorm PRIVATE -fno-fast-math)
+# GCC links crtfastmath.o into a shared library built with -ffast-math or -Ofast, which only another -O takes back: it sets
+# flush-to-zero in the whole process.
+target_link_options(addnorm PRIVATE -O2 -fno-fast-math)
 target_link_libraries(addnorm PRIVATE m)  # fma, on CPUs without the instruction

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace addnorm {
 namespace {
@@ -68,34 +68,40 @@ constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSu
                                                                                               "sums",
                                                                                               "bytes"};
 
-// "subject: kind", put together at compile time so that every text is a fixed string.
-template <size_t kSubject, size_t kKind>
-struct Text {
-  static constexpr std::string_view kName = kSubjectNames[kSubject];
-  static constexpr std::string_view kFault = kKindTexts[kKind];
-  static constexpr size_t kPrefix = kName.empty() ? 0 : kName.size() + 2;
+// "subject: kind" of each subject with each kind, one after the other, put together at compile time so that every text
+// is a fixed string. One array: pointers to as many strings would be larger than all that they point to.
+constexpr size_t kTextCount = kSubjectNames.size() * kKindTexts.size();
 
-  static constexpr std::array<char, kPrefix + kFault.size() + 1> Make() {
-    std::array<char, kPrefix + kFault.size() + 1> text = {};
-    for (size_t i = 0; i < kName.size(); ++i) text[i] = kName[i];
-    if (kPrefix != 0) {
-      text[kName.size()] = ':';
-      text[kName.size() + 1] = ' ';
-    }
-    for (size_t i = 0; i < kFault.size(); ++i) text[kPrefix + i] = kFault[i];
-    return text;
+constexpr size_t TotalSize() {
+  size_t size = 0;
+  for (const std::string_view name : kSubjectNames) {
+    for (const std::string_view kind : kKindTexts) size += name.size() + (name.empty() ? 0 : 2) + kind.size() + 1;
   }
-
-  static constexpr auto kText = Make();
-};
-
-template <size_t... kCell>
-constexpr std::array<const char*, sizeof...(kCell)> MakeTexts(std::index_sequence<kCell...>) {
-  return {Text<kCell / kKindTexts.size(), kCell % kKindTexts.size()>::kText.data()...};
+  return size;
 }
 
-// By subject, then kind.
-constexpr auto kTexts = MakeTexts(std::make_index_sequence<kSubjectNames.size() * kKindTexts.size()>());
+struct Texts {
+  std::array<char, TotalSize()> characters = {};
+  std::array<uint16_t, kTextCount> begin = {};
+};
+static_assert(TotalSize() <= UINT16_MAX);
+
+constexpr Texts MakeTexts() {
+  Texts texts;
+  size_t at = 0, text = 0;
+  for (const std::string_view name : kSubjectNames) {
+    for (const std::string_view kind : kKindTexts) {
+      texts.begin[text++] = static_cast<uint16_t>(at);
+      for (const std::string_view part : {name, std::string_view(name.empty() ? "" : ": "), kind}) {
+        for (const char c : part) texts.characters[at++] = c;
+      }
+      ++at;  // the zero at its end
+    }
+  }
+  return texts;
+}
+
+constexpr Texts kTexts = MakeTexts();
 
 }  // namespace
 }  // namespace addnorm
@@ -108,7 +114,7 @@ const char* addnorm_status_text(addnorm_status status) {
   const uint32_t kind = static_cast<uint32_t>(addnorm_status_kind(status));
   const uint32_t subject = static_cast<uint32_t>(status) >> addnorm::kKindBits;
   if (kind >= addnorm::kKindTexts.size() || subject >= addnorm::kSubjectNames.size()) return "not a status of addnorm";
-  return addnorm::kTexts[subject * addnorm::kKindTexts.size() + kind];
+  return addnorm::kTexts.characters.data() + addnorm::kTexts.begin[subject * addnorm::kKindTexts.size() + kind];
 }
 
 }  // extern "C"
