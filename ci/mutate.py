@@ -3,6 +3,7 @@
 """Plants the faults of ci/mutants.py in a copy of the sources, one at a time, and tells whether the tests catch them.
 
 Usage: mutate.py BUILD_DIRECTORY [--few] [NAME...]
+       mutate.py --check    only whether each fault still fits the sources
 
 BUILD_DIRECTORY is a static build on x86-64 with AVX2 in which addnorm_tests is up to date: its test objects are linked with the
 faulty library, which is built without AVX-512, as AVX2 and the scalar reference show the same faults. The tests that are
@@ -134,7 +135,8 @@ def try_mutant(workshop, mutant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--few", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -142,8 +144,10 @@ def main():
     faults = [m for m in MUTANTS if (ROOT / m.path).read_text().count(m.text) != 1]
     for mutant in faults:
         print(f"error: {mutant.name}: its text is not once in {mutant.path}", file=sys.stderr)
-    if faults:
-        return 1
+    if faults or options.check:
+        return 1 if faults else 0
+    if options.build is None:
+        parser.error("which build?")
     unknown = set(options.names) - {m.name for m in MUTANTS}
     if unknown:
         sys.exit(f"error: no such fault: {', '.join(sorted(unknown))}")

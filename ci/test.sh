@@ -9,6 +9,7 @@ sources() {
   ci/format.sh --check
   shellcheck ci/*.sh .ci/run
   ci/check-workflows.sh
+  ci/mutate.py --check
 }
 
 # Everything, benchmarks too, so that they keep compiling.
