@@ -63,7 +63,8 @@ def main():
     faults = []
     counts = collections.defaultdict(collections.Counter)
     for member, name, instructions in functions(objdump, objects):
-        target = next((t for t in targets if t + "::" in name), None)
+        # Names that objdump cannot demangle have their length before them.
+        target = next((t for t in targets if f"{t}::" in name or f"{len(t)}{t}" in name), None)
         own, forbidden = targets[target] if target else (None, None)
         count = counts[member, target]
         count["functions"] += 1

@@ -9,9 +9,12 @@ if(MSVC)  # and clang-cl, which takes Clang's flags after /clang:
   return()
 endif()
 
-# errno is no part of a result; without it square roots are one instruction.
+# errno is no part of a result; without it square roots are one instruction. Clang's -fno-fast-math takes back all that
+# GCC's leaves; before version 18 it warns of whatever one of these flags takes back of another.
 target_compile_options(addnorm PRIVATE
-  -fno-fast-math -fno-unsafe-math-optimizations -fno-finite-math-only -ffp-contract=off -fno-math-errno -fno-trapping-math
+  -fno-fast-math $<$<CXX_COMPILER_ID:GNU>:-fno-unsafe-math-optimizations> -fno-finite-math-only -ffp-contract=off
+  -fno-math-errno -fno-trapping-math
+  $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,18>>:-Wno-overriding-t-option>
   -fno-exceptions -fno-rtti
   -fno-asynchronous-unwind-tables)  # nothing throws through the library; 6 % of its size
 # GCC links crtfastmath.o into a shared library built with -ffast-math or -Ofast, which only another -O takes back: it sets
