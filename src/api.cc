@@ -5,6 +5,7 @@
 #include "addnorm/addnorm.h"
 #include "src/args.h"
 #include "src/call.h"
+#include "src/dropout.h"
 #include "src/fp_environment.h"
 #include "src/status.h"
 #include "src/targets.h"
@@ -126,15 +127,27 @@ addnorm_status Run(const Args* caller_args) {
   addnorm_status status = Lower(*args, call);
   if (status != ADDNORM_OK) return status;
 
+  constexpr Family kFamily = kOps[kOp].family;
   RangeTask task = {nullptr, &call};
+  Dropout dropout;
   {
     // Before the checks: they compare numbers, which denormals-are-zero and unmasked exceptions would change.
     const DefaultFpEnvironment environment;
+    if constexpr (kFamily == Family::kAdd || kFamily == Family::kAddNorm) {
+      if (args->dropout != nullptr) {
+        status = ReadDropout(*args->dropout, &dropout);
+        if (status != ADDNORM_OK) return status;
+        call.dropout = &dropout;
+      }
+    }
     size_t index;
     status = Validate<kOp>(call, &index);
     if (status != ADDNORM_OK || index == kNothingToDo) return status;
+    if (call.dropout != nullptr) {
+      status = ValidateMasks(call);
+      if (status != ADDNORM_OK) return status;
+    }
 
-    constexpr Family kFamily = kOps[kOp].family;
     if constexpr (kFamily != Family::kReduce) {
       call.streams = Streams(call, kFamily == Family::kAdd ? call.sum_out : call.y);
     }

@@ -9,6 +9,7 @@
 #include "addnorm/training.h"
 #include "src/args.h"
 #include "src/backward.h"
+#include "src/dropout.h"
 #include "src/fp_environment.h"
 #include "src/status.h"
 #include "src/targets.h"
@@ -188,12 +189,23 @@ addnorm_status Run(addnorm_op op, const Args* caller_args) {
   const Args* args = ReadArgs(caller_args, &storage);
   if (args == nullptr) return MakeStatus(ADDNORM_WRONG_STRUCT_SIZE, Subject::kStructSize);
 
+  const Family family = kOps[static_cast<size_t>(op)].family;
   BackwardCall call;
-  call.adds_after = kOps[static_cast<size_t>(op)].family == Family::kNormAdd;
+  call.adds_after = family == Family::kNormAdd;
   addnorm_status status = Lower(*args, call);
   if (status != ADDNORM_OK) return status;
+  Dropout dropout;
   {
     const DefaultFpEnvironment environment;
+    if (args->dropout != nullptr) {
+      if (family != Family::kAdd && family != Family::kAddNorm) {
+        return MakeStatus(ADDNORM_UNUSED_OPERAND, Subject::kDropout);
+      }
+      status = ReadDropout(*args->dropout, &dropout);
+      if (status != ADDNORM_OK) return status;
+      if (dropout.mask_out != nullptr) return MakeStatus(ADDNORM_UNUSED_OPERAND, Subject::kMaskOut);
+      call.dropout = &dropout;
+    }
     status = ValidateBackward(op, call);
   }
   if (status != ADDNORM_OK || call.cols == 0) return status;

@@ -10,6 +10,8 @@
 
 namespace addnorm {
 
+struct Dropout;
+
 // A matrix, vector or column: addnorm_input and addnorm_output without the difference. Where data is null nothing else
 // is looked at, nor set: clearing all of a Call takes longer than a short row.
 struct Operand {
@@ -57,12 +59,15 @@ struct Call {
   addnorm_dtype norm_dtype = ADDNORM_F32;
   addnorm_dtype norm_out_dtype = ADDNORM_F32;
   addnorm_store store = ADDNORM_STORE_AUTOMATIC;
-  bool streams = false;  // what becomes of `store`
+  bool streams = false;              // what becomes of `store`
+  const Dropout* dropout = nullptr;  // of what is added to the residual
+  int64_t first_row = 0;             // the number of row 0 in the caller's call
 
   // The same of the rows `begin` to `end` alone.
   Call Range(int64_t begin, int64_t end) const {
     Call part = *this;
     part.rows = end - begin;
+    part.first_row += begin;
     for (Operand Call::* member : {&Call::x, &Call::residual, &Call::y, &Call::sum_out, &Call::mean, &Call::rstd,
                                    &Call::variance, &Call::mean_square, &Call::rms}) {
       (part.*member).SkipRows(begin);

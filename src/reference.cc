@@ -68,6 +68,7 @@ void ReduceRow(const Call& c, int64_t row) {
 template <Family kFamily, Statistic kStatistic>
 void Run(const Call& c) {
   for (int64_t row = 0; row < c.rows; ++row) {
+    WriteMask(c, row);
     if constexpr (kFamily == Family::kReduce) {
       ReduceRow<kStatistic>(c, row);
     } else if constexpr (kFamily == Family::kAdd) {

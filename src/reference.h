@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "src/call.h"
+#include "src/dropout.h"
 #include "src/statistics.h"
 
 namespace addnorm {
@@ -108,11 +109,50 @@ inline float RoundTo(addnorm_dtype dtype, float value) {
   }
 }
 
+// ---- Dropout
+
+// The random number of an element: a word of Philox 4x32-10.
+inline uint32_t PhiloxNumber(uint64_t seed, uint64_t row, int64_t col) {
+  uint32_t counter[4] = {static_cast<uint32_t>(col / kMaskBlock * kCountersAbreast + col % kCountersAbreast), 0,
+                         static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32)};
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const uint64_t product0 = uint64_t{kPhiloxFactors[0]} * counter[0];
+    const uint64_t product1 = uint64_t{kPhiloxFactors[1]} * counter[2];
+    counter[0] = static_cast<uint32_t>(product1 >> 32) ^ counter[1] ^ key[0];
+    counter[1] = static_cast<uint32_t>(product1);
+    counter[2] = static_cast<uint32_t>(product0 >> 32) ^ counter[3] ^ key[1];
+    counter[3] = static_cast<uint32_t>(product0);
+    for (int i = 0; i < 2; ++i) key[i] += kPhiloxWeyl[i];
+  }
+  return counter[col / kCountersAbreast % 4];
+}
+
+inline bool IsKept(const Call& c, int64_t row, int64_t col) {
+  const Dropout& dropout = *c.dropout;
+  const int64_t call_row = c.first_row + row;
+  if (dropout.mask != nullptr) {
+    return (dropout.mask[call_row * dropout.mask_row_stride + col / 8] >> (col % 8) & 1) != 0;
+  }
+  return PhiloxNumber(dropout.seed, dropout.first_row + static_cast<uint64_t>(call_row), col) >= dropout.threshold;
+}
+
+// Writes the mask of a row, where asked for.
+inline void WriteMask(const Call& c, int64_t row) {
+  if (c.dropout == nullptr || c.dropout->mask_out == nullptr) return;
+  uint8_t* bytes = c.dropout->mask_out + (c.first_row + row) * c.dropout->mask_out_row_stride;
+  std::memset(bytes, 0, static_cast<size_t>(MaskBytes(c.cols)));
+  for (int64_t col = 0; col < c.cols; ++col) {
+    bytes[col / 8] = static_cast<uint8_t>(bytes[col / 8] | (IsKept(c, row, col) ? 1 << (col % 8) : 0));
+  }
+}
+
 // ---- What is normalized: the rounded sum, or x where there is no residual.
 
 inline float Sum(const Call& c, int64_t row, int64_t col) {
   float value = Load(c.x, row, col);
   if (c.bias.data != nullptr) value += Load(c.bias, 0, col);
+  if (c.dropout != nullptr) value = IsKept(c, row, col) ? value * c.dropout->scale : -0.0f;
   return RoundTo(c.sum_dtype, std::fma(c.residual_scale, Load(c.residual, row, col), value));
 }
 

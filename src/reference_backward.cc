@@ -64,8 +64,10 @@ float NormGradient(const BackwardCall& c, const RowGradient& r, double dy, doubl
   return RoundTo(c.x.dtype, static_cast<float>(q * r.inverse));
 }
 
-// Stores a row's elements of all outputs: ds is what reaches x, `stream` what is scaled for the residual.
+// Stores a row's elements of all outputs: ds is what reaches x, but for dropout, `stream` what is scaled for the
+// residual.
 void StoreGradients(const BackwardCall& c, const BlockSums& sums, int64_t row, int64_t col, float ds, float stream) {
+  if (c.dropout != nullptr) ds = IsKept(c, row, col) ? ds * c.dropout->scale : 0.0f;
   if (c.dx.data != nullptr) Store(c.dx, row, col, ds);
   if (c.d_residual.data != nullptr) Store(c.d_residual, row, col, c.residual_scale * stream);
   if (sums.bias != nullptr) sums.bias[col] += static_cast<double>(ds);

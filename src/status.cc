@@ -15,11 +15,12 @@ constexpr std::array<std::string_view, ADDNORM_SMALL_WORKSPACE + 1> kKindTexts =
     "no version of the struct has this size, or there are non-zero bytes beyond the fields that this version knows",
     "is negative",
     "is too large",
-    "row_stride is smaller than cols (or than 1 for statistics, or is not 0 for gamma, beta and bias)",
+    "row_stride is smaller than cols (or than 1 for statistics, or is not 0 for gamma, beta and bias, or too small for "
+    "a mask)",
     "data is not aligned to its element",
     "the dtype is unknown or not allowed here",
     "this combination of dtypes is not promised, see addnorm_promised_dtypes",
-    "is not finite, or is out of range (epsilon must be >= 0, residual_scale not 0)",
+    "is not finite, or is out of range (epsilon must be >= 0, residual_scale not 0, probability 0 to 1)",
     "overlaps another operand in a way that is not allowed",
     "this operation has no such operand",
     "a reserved field is not 0",
@@ -66,7 +67,11 @@ constexpr std::array<std::string_view, static_cast<size_t>(Subject::kCount)> kSu
                                                                                               "workspace",
                                                                                               "accumulate",
                                                                                               "sums",
-                                                                                              "bytes"};
+                                                                                              "bytes",
+                                                                                              "dropout",
+                                                                                              "probability",
+                                                                                              "mask",
+                                                                                              "mask_out"};
 
 // "subject: kind" of each subject with each kind, one after the other, put together at compile time so that every text
 // is a fixed string. One array: pointers to as many strings would be larger than all that they point to.

@@ -48,6 +48,10 @@ enum class Subject : int32_t {
   kAccumulate,
   kSums,
   kBytes,
+  kDropout,
+  kProbability,
+  kMask,
+  kMaskOut,
   kCount
 };
 

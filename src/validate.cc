@@ -1,6 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "src/validate.h"
 
+#include "src/dropout.h"
 #include "src/overlap.h"
 
 namespace addnorm {
@@ -47,4 +48,14 @@ bool IsForbiddenOverlap(const Call& call, const OperandRule& output, const Opera
 }
 
 }  // namespace internal
+
+addnorm_status ValidateMasks(const Call& call) {
+  std::array<internal::Region, internal::kOperands.size()> operands;
+  size_t count = 0;
+  for (const internal::OperandRule& rule : internal::kOperands) {
+    if ((call.*rule.operand).data != nullptr) operands[count++] = internal::RegionOf(call, rule);
+  }
+  return CheckMasks(*call.dropout, call.rows, call.cols, operands.data(), count);
+}
+
 }  // namespace addnorm

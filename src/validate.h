@@ -284,6 +284,9 @@ class Checks {
 
 }  // namespace internal
 
+// Where the masks of a checked call's dropout lie.
+addnorm_status ValidateMasks(const Call& call);
+
 // Checks a call and finds the index of its dtypes in the family's list. On success, *index is kNothingToDo if rows or
 // cols is 0.
 template <addnorm_op kOp>

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "src/backward.h"
+#include "src/dropout.h"
 #include "src/overlap.h"
 #include "src/status.h"
 #include "src/validate.h"
@@ -83,7 +84,9 @@ class Checks {
       }
     }
     status = CheckWorkspace();
-    return status != ADDNORM_OK ? status : CheckOverlaps();
+    if (status == ADDNORM_OK) status = CheckOverlaps();
+    if (status != ADDNORM_OK || call_.dropout == nullptr || call_.rows == 0) return status;
+    return CheckMasks(*call_.dropout, call_.rows, call_.cols, regions_.data(), regions_.size());
   }
 
  private:

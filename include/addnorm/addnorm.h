@@ -90,15 +90,16 @@ typedef struct addnorm_output {
 typedef int32_t addnorm_status;
 enum {
   ADDNORM_OK = 0,
-  ADDNORM_NULL_POINTER = 1,       /**< a required pointer is null */
-  ADDNORM_WRONG_STRUCT_SIZE = 2,  /**< struct_size is none this version can read */
-  ADDNORM_NEGATIVE_SIZE = 3,      /**< rows or cols < 0 */
-  ADDNORM_SIZE_TOO_LARGE = 4,     /**< cols > ADDNORM_MAX_COLS, or the operand's extent overflows */
-  ADDNORM_STRIDE_TOO_SMALL = 5,   /**< row_stride < cols (or not 0 for gamma, beta and bias) */
-  ADDNORM_UNALIGNED = 6,          /**< data is not aligned to its element */
-  ADDNORM_UNKNOWN_DTYPE = 7,      /**< dtype is none of the constants allowed there */
-  ADDNORM_UNPROMISED_DTYPES = 8,  /**< this combination of dtypes is not in the list (addnorm_promised_dtypes) */
-  ADDNORM_BAD_NUMBER = 9,         /**< a parameter is not finite, or epsilon < 0, or residual_scale = 0 */
+  ADDNORM_NULL_POINTER = 1,      /**< a required pointer is null */
+  ADDNORM_WRONG_STRUCT_SIZE = 2, /**< struct_size is none this version can read */
+  ADDNORM_NEGATIVE_SIZE = 3,     /**< rows or cols < 0 */
+  ADDNORM_SIZE_TOO_LARGE = 4,    /**< cols > ADDNORM_MAX_COLS, or the operand's extent overflows */
+  ADDNORM_STRIDE_TOO_SMALL = 5,  /**< row_stride < cols (or not 0 for gamma, beta and bias) */
+  ADDNORM_UNALIGNED = 6,         /**< data is not aligned to its element */
+  ADDNORM_UNKNOWN_DTYPE = 7,     /**< dtype is none of the constants allowed there */
+  ADDNORM_UNPROMISED_DTYPES = 8, /**< this combination of dtypes is not in the list (addnorm_promised_dtypes) */
+  ADDNORM_BAD_NUMBER =
+      9, /**< a parameter is not finite, epsilon < 0, residual_scale = 0, or probability beyond 0 to 1 */
   ADDNORM_FORBIDDEN_OVERLAP = 10, /**< an output overlaps another operand other than documented */
   ADDNORM_UNUSED_OPERAND = 11,    /**< an operand is given that this operation does not have */
   ADDNORM_RESERVED_NOT_ZERO = 12, /**< a reserved field is not 0 */
@@ -154,6 +155,8 @@ enum {
   ADDNORM_STORE_STREAMING = 2
 };
 
+struct addnorm_dropout; /* training.h */
+
 /** Arguments of the reductions. Give exactly the outputs that the function names. */
 typedef struct addnorm_reduce_args {
   size_t struct_size;         /**< sizeof(addnorm_reduce_args) */
@@ -177,10 +180,11 @@ typedef struct addnorm_add_args {
   addnorm_input residual; /**< rows x cols: the residual stream */
   addnorm_output sum_out; /**< rows x cols: the sum, rounded to its dtype */
   /* Optional from here. */
-  addnorm_input bias;        /**< cols, or absent: added to x first */
-  float residual_scale;      /**< factor of residual, finite, not 0; 1 in a plain sum */
-  addnorm_store store;       /**< how sum_out is stored */
-  addnorm_parallel parallel; /**< the caller's threads, or none */
+  addnorm_input bias;                    /**< cols, or absent: added to x first */
+  float residual_scale;                  /**< factor of residual, finite, not 0; 1 in a plain sum */
+  addnorm_store store;                   /**< how sum_out is stored */
+  addnorm_parallel parallel;             /**< the caller's threads, or none */
+  const struct addnorm_dropout* dropout; /**< training.h: dropout of x before the sum; null: none */
 } addnorm_add_args;
 
 /** Arguments of addnorm_layer_norm and addnorm_rms_norm. */
@@ -227,6 +231,7 @@ typedef struct addnorm_add_norm_args {
   addnorm_parallel parallel; /**< as in addnorm_norm_args */
   addnorm_store store;       /**< how y is stored; sum_out, which the norm reads again, is always cached */
   int32_t reserved;          /**< 0 */
+  const struct addnorm_dropout* dropout; /**< as in addnorm_add_args */
 } addnorm_add_norm_args;
 
 /** Arguments of addnorm_layer_norm_add and addnorm_rms_norm_add. */
@@ -266,7 +271,7 @@ typedef struct addnorm_norm_add_args {
 /** Initial value of an addnorm_add_args: residual_scale is 1. */
 #define ADDNORM_ADD_ARGS_INIT \
   { sizeof(addnorm_add_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, \
-    ADDNORM_SERIAL }
+    ADDNORM_SERIAL, 0 }
 /** Initial value of an addnorm_norm_args. epsilon has to be set. */
 #define ADDNORM_NORM_ARGS_INIT                                                                                      \
   {                                                                                                                 \
@@ -278,7 +283,7 @@ typedef struct addnorm_norm_add_args {
   {                                                                                                          \
     sizeof(addnorm_add_norm_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON,    \
         ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0.0f, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_SERIAL, \
-        0, 0 \
+        0, 0, 0 \
   }
 /** Initial value of an addnorm_norm_add_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_NORM_ADD_ARGS_INIT                                                                        \
@@ -321,8 +326,8 @@ ADDNORM_API addnorm_status addnorm_rms(const addnorm_reduce_args* args);
  * @{ */
 
 /** The residual add alone: sum_out = RN(fma(residual_scale, residual, bias ? RN(x + bias) : x)), in f32, then rounded
- * to sum_out's dtype. sum_out may be x or residual in place. Source: He et al., "Deep Residual Learning", 2015;
- * residual_scale: Wang et al., "DeepNet", 2022. */
+ * to sum_out's dtype; with args->dropout of what is added to the residual (training.h). sum_out may be x or residual in
+ * place. Source: He et al., "Deep Residual Learning", 2015; residual_scale: Wang et al., "DeepNet", 2022. */
 ADDNORM_API addnorm_status addnorm_add(const addnorm_add_args* args);
 
 /** Layer normalization: y = (x - mean) / sqrt(variance + epsilon) * (gamma + gamma_offset) + beta over each row. A

@@ -98,10 +98,11 @@ enum class Store : addnorm_store {
 
 /** Options of Add. */
 struct AddOptions {
-  VectorIn bias;                   /**< added to x first; absent: nothing */
-  float residual_scale = 1;        /**< factor of residual, finite, not 0 */
-  Parallel parallel;               /**< the caller's threads, or none */
-  Store store = Store::kAutomatic; /**< how the sum is stored */
+  VectorIn bias;                            /**< added to x first; absent: nothing */
+  float residual_scale = 1;                 /**< factor of residual, finite, not 0 */
+  Parallel parallel;                        /**< the caller's threads, or none */
+  Store store = Store::kAutomatic;          /**< how the sum is stored */
+  const addnorm_dropout* dropout = nullptr; /**< get() of a Dropout (training.hpp), of x + bias; null: none */
 };
 
 /** Options of LayerNorm and RmsNorm, and of every operation that contains one of them. */
@@ -122,6 +123,7 @@ struct AddNormOptions : NormOptions {
   VectorIn bias;                     /**< added to x before the residual; absent: nothing */
   float residual_scale = 1;          /**< factor of residual, finite, not 0; DeepNorm's alpha */
   DType sum_dtype = DType::kDefault; /**< the sum is rounded to it before the norm; default: the dtype of residual */
+  const addnorm_dropout* dropout = nullptr; /**< as in AddOptions */
 };
 
 /** Options of LayerNormAdd and RmsNormAdd. */
@@ -189,6 +191,7 @@ inline Status AddNorm(addnorm_status (*function)(const addnorm_add_norm_args*), 
   call.Set(&Args::sum_out, options.sum_out).Set(&Args::bias, options.bias);
   call.args().residual_scale = options.residual_scale;
   call.args().sum_dtype = static_cast<addnorm_dtype>(options.sum_dtype);
+  call.args().dropout = options.dropout;
   return call.Run(function);
 }
 
@@ -254,6 +257,7 @@ inline Status Add(const MatrixIn& x, const MatrixIn& residual, const MatrixOut& 
   call.args().residual_scale = options.residual_scale;
   call.args().parallel = options.parallel.get();
   call.args().store = static_cast<addnorm_store>(options.store);
+  call.args().dropout = options.dropout;
   return call.Run(addnorm_add);
 }
 

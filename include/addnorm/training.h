@@ -1,12 +1,12 @@
-/* addnorm: the backward pass of Add & Norm, for training.
+/* addnorm: dropout before the add, and the backward pass of Add & Norm, for training.
  * Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0 */
 #ifndef ADDNORM_TRAINING_H_
 #define ADDNORM_TRAINING_H_
 
 /** @file
- * The gradients of the operations of addnorm.h, for training. C11, also valid C++17. All that addnorm.h says of every
- * function holds here too: bits, errors, threads, floating-point mode, stack. docs/GRADIENTS.md has the order of
- * operations and the proofs of the bounds.
+ * The gradients of the operations of addnorm.h, and dropout before the add, for training. C11, also valid C++17. All
+ * that addnorm.h says of every function holds here too: bits, errors, threads, floating-point mode, stack.
+ * docs/GRADIENTS.md has the order of operations and the proofs of the bounds.
  *
  * Notation, for a loss L: dy = dL/dy comes in, dx = dL/dx and so on go out. For each row of N = cols elements, with s
  * what the forward call normalized, g = gamma + gamma_offset, mean and rstd of s, and mean() the mean over the row:
@@ -43,6 +43,48 @@
 extern "C" {
 #endif
 
+/** @name Dropout
+ * @{ */
+
+/** Dropout of what is added to the residual, `dropout` of the arguments of addnorm_add, addnorm_add_layer_norm and
+ * addnorm_add_rms_norm and of their backward operations (null: none). In f32, RN to nearest even:
+ *
+ *     a = bias ? RN(x + bias) : x;    a' = kept ? RN(a * scale) : -0.0;    s = RN(fma(residual_scale, residual, a'))
+ *
+ * with scale = RN32(1 / (1 - probability)), computed in f64. The gradient of x and bias is kept ? RN(ds * scale) : 0,
+ * that of the residual is what it is without dropout. What is dropped is not looked at: a NaN there changes nothing.
+ *
+ *  - **Mask.** An element is kept iff its 32-bit random number is at least floor(probability * 2^32 + 1/2). The numbers
+ *    are those of Philox 4x32-10 with the key {seed's low half, seed's high half}: for row r and column c, word
+ *    c / 16 % 4 of the counter {c / 64 * 16 + c % 16, 0, r's low half, r's high half}. r is first_row + the row's index
+ *    in the call, modulo 2^64. So seed, row and column decide: not the CPU, the batch, a split of it, strides or cols.
+ *    The backward call with the same fields has the same mask. Each call of a training step wants a seed of its own.
+ *  - **Masks in memory** have a bit for each element: that of column c is bit c % 8 of the row's byte c / 8, 1 where it
+ *    is kept. Their strides are in bytes, at least (cols + 7) / 8, and not looked at when rows <= 1. `mask` is read
+ *    instead of the generator; `mask_out`, of the forward calls alone, gets what was applied, be it generated or given,
+ *    with zeros in the unused bits of a row's last byte. mask_out overlaps no operand, mask no output.
+ *  - probability 0 without a mask has the bits of no dropout; with 1 all is dropped, whatever `mask` says, and the sum
+ *    is residual_scale * residual.
+ *  - **Errors.** A probability beyond 0 to 1 or NaN: ADDNORM_BAD_NUMBER; dropout of another operation, or mask_out in a
+ *    backward call: ADDNORM_UNUSED_OPERAND.
+ *
+ * Source: Srivastava et al., "Dropout", 2014; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011. */
+typedef struct addnorm_dropout {
+  size_t struct_size; /**< sizeof(addnorm_dropout), by the rules of the argument structs */
+  double probability; /**< with which an element is dropped, 0 to 1; no default */
+  uint64_t seed;      /**< of the generator */
+  /* Optional from here. */
+  uint64_t first_row;          /**< number of the call's first row, for a part of a batch */
+  const uint8_t* mask;         /**< rows x cols bits to use, or null: they are generated */
+  int64_t mask_row_stride;     /**< bytes between the starts of two rows of mask */
+  uint8_t* mask_out;           /**< rows x cols bits to be written, or null */
+  int64_t mask_out_row_stride; /**< bytes between the starts of two rows of mask_out; what is between stays */
+} addnorm_dropout;
+
+/** Initial value of an addnorm_dropout: probability and seed have to be set. */
+#define ADDNORM_DROPOUT_INIT {sizeof(addnorm_dropout), -1.0, 0, 0, 0, 0, 0, 0}
+/** @} */
+
 /** Bytes that the address of a workspace has to be a multiple of. */
 #define ADDNORM_WORKSPACE_ALIGNMENT 64
 
@@ -59,14 +101,15 @@ typedef struct addnorm_add_backward_args {
   int64_t cols;        /**< elements in each row */
   addnorm_input d_sum; /**< rows x cols: the gradient of sum_out, in its dtype */
   /* Optional from here; at least one output. */
-  addnorm_output dx;         /**< rows x cols, of x's dtype: the gradient of x */
-  addnorm_output d_residual; /**< rows x cols, of residual's dtype: the gradient of residual */
-  addnorm_output dbias;      /**< cols, f32 or f64: the gradient of bias, a sum over rows; row_stride 0 */
-  float residual_scale;      /**< as in the forward call */
-  int32_t accumulate;        /**< 0: dbias is overwritten; 1: added to */
-  void* workspace;           /**< for dbias: addnorm_backward_workspace bytes; its contents do not matter */
-  size_t workspace_size;     /**< bytes of it */
-  addnorm_parallel parallel; /**< the caller's threads, or none */
+  addnorm_output dx;              /**< rows x cols, of x's dtype: the gradient of x */
+  addnorm_output d_residual;      /**< rows x cols, of residual's dtype: the gradient of residual */
+  addnorm_output dbias;           /**< cols, f32 or f64: the gradient of bias, a sum over rows; row_stride 0 */
+  float residual_scale;           /**< as in the forward call */
+  int32_t accumulate;             /**< 0: dbias is overwritten; 1: added to */
+  void* workspace;                /**< for dbias: addnorm_backward_workspace bytes; its contents do not matter */
+  size_t workspace_size;          /**< bytes of it */
+  addnorm_parallel parallel;      /**< the caller's threads, or none */
+  const addnorm_dropout* dropout; /**< as in the forward call */
 } addnorm_add_backward_args;
 
 /** Arguments of the backward functions of all norms. */
@@ -95,18 +138,19 @@ typedef struct addnorm_norm_backward_args {
                                   matter */
   size_t workspace_size;     /**< bytes of it */
   addnorm_parallel parallel; /**< the caller's threads, or none */
+  const addnorm_dropout* dropout; /**< as in the forward call; Add*Norm only */
 } addnorm_norm_backward_args;
 
 /* clang-format off */
 /** Initial value of an addnorm_add_backward_args: residual_scale is 1. */
 #define ADDNORM_ADD_BACKWARD_ARGS_INIT \
   { sizeof(addnorm_add_backward_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 1.0f, 0, 0, 0, \
-    ADDNORM_SERIAL }
+    ADDNORM_SERIAL, 0 }
 /** Initial value of an addnorm_norm_backward_args: residual_scale is 1, epsilon has to be set. */
 #define ADDNORM_NORM_BACKWARD_ARGS_INIT \
   { sizeof(addnorm_norm_backward_args), 0, 0, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_UNSET_EPSILON, ADDNORM_NONE, \
     ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, 0.0f, 1.0f, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, ADDNORM_NONE, \
-    ADDNORM_NONE, 0, 0, 0, 0, ADDNORM_SERIAL }
+    ADDNORM_NONE, 0, 0, 0, 0, ADDNORM_SERIAL, 0 }
 /* clang-format on */
 
 /** Writes how many bytes of workspace a backward call over rows x cols needs that asks for `sums` of dgamma, dbeta and
@@ -121,8 +165,9 @@ ADDNORM_API addnorm_status addnorm_backward_workspace(int64_t rows, int64_t cols
  * (docs/GRADIENTS.md), given the statistics; f16 and bf16 results are the rounding of a value within it.
  * @{ */
 
-/** Of addnorm_add: dx = RN(d_sum), d_residual = RN(residual_scale * d_sum), dbias = sum over rows of d_sum, which is
- * what the residual connection exists for: the gradient reaches the stream as it is. */
+/** Of addnorm_add: dx = RN(d_sum) (with dropout see addnorm_dropout, also for dbias), d_residual = RN(residual_scale *
+ * d_sum), dbias = sum over rows of d_sum, which is what the residual connection exists for: the gradient reaches the
+ * stream as it is. */
 ADDNORM_API addnorm_status addnorm_add_backward(const addnorm_add_backward_args* args);
 
 /** Of addnorm_layer_norm: dx = dn, dgamma, dbeta. dx within 1 ULP. Source: Ba, Kiros & Hinton, "Layer Normalization",
@@ -134,7 +179,8 @@ ADDNORM_API addnorm_status addnorm_layer_norm_backward(const addnorm_norm_backwa
 ADDNORM_API addnorm_status addnorm_rms_norm_backward(const addnorm_norm_backward_args* args);
 
 /** Of addnorm_add_layer_norm, args->x its sum_out: ds = RN(dn + d_sum), rounded to f32 and then to the sum's dtype; dx
- * = RN(ds), d_residual = RN(residual_scale * ds), dbias = sum over rows of ds, dgamma, dbeta. ds within 1.5 ULP. */
+ * = RN(ds) (with dropout see addnorm_dropout, also for dbias), d_residual = RN(residual_scale * ds), dbias = sum over
+ * rows of ds, dgamma, dbeta. ds within 1.5 ULP. */
 ADDNORM_API addnorm_status addnorm_add_layer_norm_backward(const addnorm_norm_backward_args* args);
 
 /** Of addnorm_add_rms_norm, as addnorm_add_layer_norm_backward. args->mean must be absent. */

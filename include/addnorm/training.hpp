@@ -36,6 +36,38 @@ ParameterGradient(T*, int64_t) -> ParameterGradient<T>;
 using ColumnIn = Any<Column, const void>;                  /**< a statistic that is read */
 using ParameterGradientOut = Any<ParameterGradient, void>; /**< the gradient of gamma, beta or bias */
 
+/** Dropout of what is added to the residual: see addnorm_dropout. Has to live until the call ends. */
+class Dropout {
+ public:
+  /** Drops elements with this probability, as the seed says. */
+  constexpr Dropout(double probability, uint64_t seed) noexcept {
+    dropout_.probability = probability;
+    dropout_.seed = seed;
+  }
+  /** The number of the call's first row, for a part of a batch. */
+  constexpr Dropout& first_row(uint64_t row) noexcept {
+    dropout_.first_row = row;
+    return *this;
+  }
+  /** Bits to use, in rows `row_stride` bytes apart, in place of generated ones. */
+  constexpr Dropout& mask(const uint8_t* bits, int64_t row_stride) noexcept {
+    dropout_.mask = bits;
+    dropout_.mask_row_stride = row_stride;
+    return *this;
+  }
+  /** Where to write the bits that were applied; forward calls only. */
+  constexpr Dropout& mask_out(uint8_t* bits, int64_t row_stride) noexcept {
+    dropout_.mask_out = bits;
+    dropout_.mask_out_row_stride = row_stride;
+    return *this;
+  }
+  /** The struct of training.h, for the options of a call. */
+  constexpr const addnorm_dropout* get() const noexcept { return &dropout_; }
+
+ private:
+  addnorm_dropout dropout_ = ADDNORM_DROPOUT_INIT;
+};
+
 /** Memory for the sums over rows: see addnorm_backward_workspace. */
 struct Workspace {
   /** None, where no sum over rows is asked for. */
@@ -61,19 +93,21 @@ struct Gradients {
 
 /** Options of AddBackward. */
 struct AddBackwardOptions {
-  float residual_scale = 1; /**< as in the forward call */
-  Parallel parallel;        /**< the caller's threads, or none */
+  float residual_scale = 1;                 /**< as in the forward call */
+  Parallel parallel;                        /**< the caller's threads, or none */
+  const addnorm_dropout* dropout = nullptr; /**< as in the forward call, without mask_out */
 };
 
 /** Options of the backward functions of all norms. */
 struct NormBackwardOptions {
-  VectorIn gamma;           /**< as in the forward call */
-  float gamma_offset = 0;   /**< as in the forward call */
-  float residual_scale = 1; /**< as in the forward call */
-  ColumnIn mean;            /**< as the forward call wrote it; LayerNorm only, and with rstd */
-  ColumnIn rstd;            /**< as the forward call wrote it */
-  MatrixIn d_sum;           /**< the gradient of sum_out; Add*Norm only; absent: 0 */
-  Parallel parallel;        /**< the caller's threads, or none */
+  VectorIn gamma;                           /**< as in the forward call */
+  float gamma_offset = 0;                   /**< as in the forward call */
+  float residual_scale = 1;                 /**< as in the forward call */
+  ColumnIn mean;                            /**< as the forward call wrote it; LayerNorm only, and with rstd */
+  ColumnIn rstd;                            /**< as the forward call wrote it */
+  MatrixIn d_sum;                           /**< the gradient of sum_out; Add*Norm only; absent: 0 */
+  Parallel parallel;                        /**< the caller's threads, or none */
+  const addnorm_dropout* dropout = nullptr; /**< as in the forward call, without mask_out; Add*Norm only */
 };
 
 /** @cond internal */
@@ -96,6 +130,7 @@ inline Status NormBackward(addnorm_status (*function)(const addnorm_norm_backwar
   args.workspace = out.workspace.data;
   args.workspace_size = out.workspace.size;
   args.parallel = options.parallel.get();
+  args.dropout = options.dropout;
   return call.Run(function);
 }
 
@@ -128,6 +163,7 @@ inline Status AddBackward(const MatrixIn& d_sum, const Gradients& out,
   args.workspace = out.workspace.data;
   args.workspace_size = out.workspace.size;
   args.parallel = options.parallel.get();
+  args.dropout = options.dropout;
   const bool fits = out.dx.fits(args.rows, args.cols) && out.d_residual.fits(args.rows, args.cols) &&
                     out.dbias.fits(args.rows, args.cols);
   return Status(fits ? addnorm_add_backward(&args) : ADDNORM_SHAPE_MISMATCH);

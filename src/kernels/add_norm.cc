@@ -61,9 +61,10 @@ HWY_NOINLINE void FirstPassWithSumsAhead(const Call& c, RowGroup& group) {
   });
 }
 
-// A bias is rare: the sums are stored first, then read again, as one more loop would cost more code than it gains time.
+// A bias or dropout is rare: the sums are stored first, then read again, as one more loop would cost more code than it
+// gains time.
 template <Statistic kStatistic, class X, class R, class S, class T>
-HWY_NOINLINE void FirstPassWithBias(const Call& c, RowGroup& group) {
+HWY_NOINLINE void FirstPassOverStored(const Call& c, RowGroup& group) {
   for (int64_t row = group.begin; row < group.begin + group.count; ++row) {
     SumRows<X, R, S, T>{c}.Evaluate(row, 0, static_cast<size_t>(c.cols), SumPlace(c).Row<S>(row));
   }
@@ -111,8 +112,8 @@ struct AddNorm {
       // Shorter rows gain nothing by it.
       if (c.cols > static_cast<int64_t>(SumsAhead::kColumns)) kernel.first_pass = FirstPassWithSumsAhead<kStatistic>;
     }
-    if (HWY_UNLIKELY(c.bias.data != nullptr)) {
-      kernel.first_pass = FirstPassWithBias<kStatistic, X, R, S, T>;
+    if (HWY_UNLIKELY(c.bias.data != nullptr || c.dropout != nullptr)) {
+      kernel.first_pass = FirstPassOverStored<kStatistic, X, R, S, T>;
       kernel.normalize_with_first_pass = nullptr;
     }
     NormalizeRows<kStatistic>(c, kernel);

@@ -19,6 +19,7 @@
 
 #include "src/backward.h"
 #include "src/vector/accumulate-inl.h"
+#include "src/vector/dropout-inl.h"
 #include "src/vector/elements-inl.h"
 #include "src/vector/loops-inl.h"
 
@@ -192,6 +193,40 @@ HWY_INLINE void StoreGradients(D32 d, const BackwardRow<kElements>& row, float s
   if (row.d_residual.data != nullptr) row.d_residual.Store(d, hn::Mul(hn::Set(d, scale), stream), col, extent);
 }
 
+// The masks of a few rows, where there is dropout: a piece of their columns at a time.
+class RowMasks {
+ public:
+  RowMasks(const BackwardCall& c, int64_t first, int64_t count)
+      : call_(c), first_(first), count_(count), scale_(c.dropout != nullptr ? c.dropout->scale : 1.0f) {}
+
+  // Calls f for each vector of columns.
+  template <class Function>
+  HWY_INLINE void ForEachVector(const Function& f) {
+    const size_t cols = static_cast<size_t>(call_.cols);
+    const size_t step = Drops() ? kChunk : cols;
+    for (; begin_ < cols; begin_ += step) {
+      const size_t piece = std::min(step, cols - begin_);
+      for (int64_t i = 0; Drops() && i < count_; ++i) ReadMask(call_, first_ + i, begin_, piece, &masks_[i]);
+      HWY_NAMESPACE::ForEachVector<1>(begin_, begin_ + piece, f);
+    }
+  }
+
+  // What of a gradient reaches x of row i.
+  HWY_INLINE V32 DropOut(D32 d, int64_t i, size_t col, V32 ds) const {
+    if (HWY_LIKELY(!Drops())) return ds;
+    return hn::IfThenElseZero(masks_[i].Kept(d, col - begin_), hn::Mul(ds, hn::Set(d, scale_)));
+  }
+
+ private:
+  bool Drops() const { return call_.dropout != nullptr; }
+
+  const BackwardCall& call_;
+  const int64_t first_, count_;
+  const float scale_;
+  size_t begin_ = 0;
+  MaskChunk masks_[kMaxBackwardRows];
+};
+
 // The rows to come, asked for while those before them are written: the first loop over a row computes little, and would
 // wait for memory.
 struct RowsAhead {
@@ -222,7 +257,7 @@ HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
 }
 
 template <Statistic kStatistic, Elements kElements>
-HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
+HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t first, int64_t count,
                                 const RowsAhead& rows_ahead, const BlockSums& block) {
   const D32 d;
   const D64 d64;
@@ -231,7 +266,8 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
   const BlockSums sums = block;
   const RowsAhead ahead = rows_ahead;
   const bool adds_after = c.adds_after;
-  ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
+  RowMasks masks(c, first, count);
+  masks.ForEachVector([&](size_t col, auto extent) HWY_ATTR {
     V64 g_low, g_high;
     gamma.Widen(d64, col, extent, g_low, g_high);
     const SumVector dgamma(sums.gamma, col), dbeta(sums.beta, col), dbias(sums.bias, col);
@@ -257,11 +293,12 @@ HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElemen
                       NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), x_high, row.r));
       ds = row.x.Round(d, ds);
       if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
+      const V32 dx = masks.DropOut(d, i, col, ds);
       if (sums.bias != nullptr) {
-        dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, ds));
-        dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, ds));
+        dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, dx));
+        dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, dx));
       }
-      StoreGradients(d, row, scale, ds, adds_after ? row.dy.Load(d, col, extent) : ds, col, extent);
+      StoreGradients(d, row, scale, dx, adds_after ? row.dy.Load(d, col, extent) : ds, col, extent);
     }
     dgamma.Store(dgamma_low, dgamma_high);
     dbeta.Store(dbeta_low, dbeta_high);
@@ -276,20 +313,22 @@ HWY_INLINE bool NeedsNormGradient(const BackwardCall& c) {
 
 // The same of the add alone.
 template <Elements kElements>
-HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t count,
+HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t first, int64_t count,
                                const BlockSums& block) {
   const D32 d;
   const D64 d64;
   const float scale = c.residual_scale;
   double* const bias = block.bias;
-  ForEachVector<1>(0, static_cast<size_t>(c.cols), [&](size_t col, auto extent) HWY_ATTR {
+  RowMasks masks(c, first, count);
+  masks.ForEachVector([&](size_t col, auto extent) HWY_ATTR {
     const SumVector dbias(bias, col);
     V64 low = dbias.Low(), high = dbias.High();
     for (int64_t i = 0; i < count; ++i) {
       const V32 ds = rows[i].d_sum.Load(d, col, extent);
-      low = hn::Add(low, hn::PromoteLowerTo(d64, ds));
-      high = hn::Add(high, hn::PromoteUpperTo(d64, ds));
-      StoreGradients(d, rows[i], scale, ds, ds, col, extent);
+      const V32 dx = masks.DropOut(d, i, col, ds);
+      low = hn::Add(low, hn::PromoteLowerTo(d64, dx));
+      high = hn::Add(high, hn::PromoteUpperTo(d64, dx));
+      StoreGradients(d, rows[i], scale, dx, ds, col, extent);
     }
     dbias.Store(low, high);
   });
@@ -312,9 +351,9 @@ HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t e
       }
     }
     if constexpr (kStatistic == Statistic::kNone) {
-      AddGradients(c, rows, count, sums);
+      AddGradients(c, rows, first, count, sums);
     } else {
-      NormGradients<kStatistic>(c, rows, count, RowsAhead(c, first, together), sums);
+      NormGradients<kStatistic>(c, rows, first, count, RowsAhead(c, first, together), sums);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/vector/dropout-inl.h"
 #include "src/vector/loops-inl.h"
 #include "src/vector/storage-inl.h"
 
@@ -80,11 +81,26 @@ struct SumRows {
 
   template <class Write = Cached>
   void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
-    if (HasBias()) {
+    if (HWY_UNLIKELY(c.dropout != nullptr)) {
+      EvaluateDropped<Write>(row, begin, count, to);
+    } else if (HasBias()) {
       HWY_NAMESPACE::Evaluate(Row<true, Write>(row, begin, to), count);
     } else {
       HWY_NAMESPACE::Evaluate(Row<false, Write>(row, begin, to), count);
     }
+  }
+
+  // With dropout, which has the bias: x comes from a buffer that stays in L1.
+  template <class Write>
+  void EvaluateDropped(int64_t row, size_t begin, size_t count, S* to) const {
+    Chunk kept;
+    ForEachChunk(count, [&](size_t first, size_t piece) HWY_ATTR {
+      DropOut(c, row, begin + first, piece, kept.values);
+      const SumRow<float, R, S, float, false, Write> sums = {kept.values, c.residual.Row<const R>(row) + begin + first,
+                                                             to + first, VectorOperand<float>(c.bias),
+                                                             c.residual_scale};
+      HWY_NAMESPACE::Evaluate(sums, piece);
+    });
   }
 
   const Call& c;
