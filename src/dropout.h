@@ -28,10 +28,12 @@ inline constexpr uint32_t kPhiloxFactors[2] = {0xd2511f53, 0xcd9e8d57};
 inline constexpr uint32_t kPhiloxWeyl[2] = {0x9e3779b9, 0xbb67ae85};
 inline constexpr int kPhiloxRounds = 10;
 
-// Columns of one set of counters side by side: word 0 of 16 counters, then word 1 of each, and so on. A vector of 16
-// lanes or fewer then has the numbers of neighbouring columns.
+// The random number of an element has 32 bits, whose halves are of different counters: the lower one is rarely needed,
+// so one counter decides 8 elements. Of 16 counters side by side, those of a block, word 0 has the numbers of 32
+// columns, word 1 of the next 32, and so on: a vector has neighbouring columns on any target.
 inline constexpr int64_t kCountersAbreast = 16;
-inline constexpr int64_t kMaskBlock = 4 * kCountersAbreast;
+inline constexpr int64_t kMaskBlock = 8 * kCountersAbreast;
+enum class Half : uint32_t { kUpper = 0, kLower = 1 };
 
 constexpr int64_t MaskBytes(int64_t cols) { return (cols + 7) / 8; }
 

@@ -111,10 +111,11 @@ inline float RoundTo(addnorm_dtype dtype, float value) {
 
 // ---- Dropout
 
-// The random number of an element: a word of Philox 4x32-10.
-inline uint32_t PhiloxNumber(uint64_t seed, uint64_t row, int64_t col) {
-  uint32_t counter[4] = {static_cast<uint32_t>(col / kMaskBlock * kCountersAbreast + col % kCountersAbreast), 0,
-                         static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32)};
+// Half of the random number of an element, of Philox 4x32-10.
+inline uint32_t PhiloxHalf(uint64_t seed, uint64_t row, int64_t col, Half half) {
+  constexpr int64_t kQuarter = kMaskBlock / 4;  // columns of one word
+  uint32_t counter[4] = {static_cast<uint32_t>(col / kMaskBlock * kCountersAbreast + col % kQuarter / 2),
+                         static_cast<uint32_t>(half), static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32)};
   uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
   for (int round = 0; round < kPhiloxRounds; ++round) {
     const uint64_t product0 = uint64_t{kPhiloxFactors[0]} * counter[0];
@@ -125,7 +126,7 @@ inline uint32_t PhiloxNumber(uint64_t seed, uint64_t row, int64_t col) {
     counter[3] = static_cast<uint32_t>(product0);
     for (int i = 0; i < 2; ++i) key[i] += kPhiloxWeyl[i];
   }
-  return counter[col / kCountersAbreast % 4];
+  return counter[col / kQuarter % 4] >> (col % 2 * 16) & 0xffff;
 }
 
 inline bool IsKept(const Call& c, int64_t row, int64_t col) {
@@ -134,7 +135,10 @@ inline bool IsKept(const Call& c, int64_t row, int64_t col) {
   if (dropout.mask != nullptr) {
     return (dropout.mask[call_row * dropout.mask_row_stride + col / 8] >> (col % 8) & 1) != 0;
   }
-  return PhiloxNumber(dropout.seed, dropout.first_row + static_cast<uint64_t>(call_row), col) >= dropout.threshold;
+  const uint64_t number_of_row = dropout.first_row + static_cast<uint64_t>(call_row);
+  uint64_t number = uint64_t{PhiloxHalf(dropout.seed, number_of_row, col, Half::kUpper)} << 16;
+  if (number >> 16 == dropout.threshold >> 16) number |= PhiloxHalf(dropout.seed, number_of_row, col, Half::kLower);
+  return number >= dropout.threshold;
 }
 
 // Writes the mask of a row, where asked for.

@@ -25,8 +25,15 @@ namespace HWY_NAMESPACE {
 
 using DU32 = hn::RebindToUnsigned<D32>;
 using DU64 = hn::RebindToUnsigned<D64>;
+using DU16 = hn::Repartition<uint16_t, D32>;
 using VU32 = hn::Vec<DU32>;
 using VU64 = hn::Vec<DU64>;
+using VU16 = hn::Vec<DU16>;
+
+// The mask of a block of kMaskBlock columns.
+struct MaskBits {
+  uint64_t low, high;
+};
 
 namespace internal {
 
@@ -42,50 +49,86 @@ HWY_INLINE void PhiloxRound(VU64 key0, VU64 key1, VU64& c0, VU64& c1, VU64& c2, 
   c3 = product0;
 }
 
-// The keys of all rounds.
-struct PhiloxKeys {
-  explicit PhiloxKeys(uint64_t seed) {
-    uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
+// The generator of a row: the keys of all rounds, and the largest number that is dropped.
+struct RowGenerator {
+  RowGenerator(const Dropout& dropout, uint64_t row_number)
+      : row(row_number), limit(static_cast<uint32_t>(dropout.threshold - 1)) {
+    uint32_t key0 = static_cast<uint32_t>(dropout.seed), key1 = static_cast<uint32_t>(dropout.seed >> 32);
     for (int round = 0; round < kPhiloxRounds; ++round) {
-      words[2 * round] = key0;
-      words[2 * round + 1] = key1;
+      keys[2 * round] = key0;
+      keys[2 * round + 1] = key1;
       key0 += kPhiloxWeyl[0];
       key1 += kPhiloxWeyl[1];
     }
   }
-  uint64_t words[2 * kPhiloxRounds];
-};
 
-// The bits of the numbers of one word that are above `limit`: `even` and `odd` have those of every other column.
-HWY_INLINE uint64_t BitsAbove(VU32 limit, VU64 even, VU64 odd) {
-  const DU32 d;
-  const VU32 numbers = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
-  return hn::BitsFromMask(d, hn::Gt(numbers, limit));
-}
-
-// The mask of the kMaskBlock columns from `col` on.
-HWY_INLINE uint64_t GeneratedBits(const PhiloxKeys& keys, uint64_t row, VU32 limit, size_t col) {
-  const DU64 d;
-  const size_t n = hn::Lanes(DU32());
-  const VU64 zero = hn::Zero(d);
-  const VU64 row_low = hn::Set(d, row), row_high = hn::Set(d, row >> 32);
-  uint64_t bits = 0;
-  for (size_t i = 0; i < static_cast<size_t>(kCountersAbreast); i += n) {
+  // The halves of numbers that the counters from `counter` on give, one in each lane of `d`, for as many columns of
+  // each quarter of a block.
+  HWY_INLINE void Halves(size_t counter, Half half, VU16& w0, VU16& w1, VU16& w2, VU16& w3) const {
+    const DU64 d;
     const VU64 lanes = hn::Iota(d, 0);
-    VU64 even0 = hn::Add(hn::Add(lanes, lanes), hn::Set(d, col / 4 + i)), even1 = zero, even2 = row_low,
-         even3 = row_high;
-    VU64 odd0 = hn::Add(even0, hn::Set(d, uint64_t{1})), odd1 = zero, odd2 = row_low, odd3 = row_high;
+    VU64 even0 = hn::Add(hn::Add(lanes, lanes), hn::Set(d, counter)), odd0 = hn::Add(even0, hn::Set(d, uint64_t{1}));
+    VU64 even1 = hn::Set(d, static_cast<uint64_t>(half)), odd1 = even1;
+    VU64 even2 = hn::Set(d, row), odd2 = even2;
+    VU64 even3 = hn::Set(d, row >> 32), odd3 = even3;
     for (int round = 0; round < kPhiloxRounds; ++round) {
-      const VU64 key0 = hn::Set(d, keys.words[2 * round]), key1 = hn::Set(d, keys.words[2 * round + 1]);
+      const VU64 key0 = hn::Set(d, keys[2 * round]), key1 = hn::Set(d, keys[2 * round + 1]);
       PhiloxRound(key0, key1, even0, even1, even2, even3);
       PhiloxRound(key0, key1, odd0, odd1, odd2, odd3);
     }
-    bits |= BitsAbove(limit, even0, odd0) << i;
-    bits |= BitsAbove(limit, even1, odd1) << (i + 16);
-    bits |= BitsAbove(limit, even2, odd2) << (i + 32);
-    bits |= BitsAbove(limit, even3, odd3) << (i + 48);
+    w0 = Join(even0, odd0);
+    w1 = Join(even1, odd1);
+    w2 = Join(even2, odd2);
+    w3 = Join(even3, odd3);
   }
-  return bits;
+
+  static HWY_INLINE VU16 Join(VU64 even, VU64 odd) {
+    const DU32 d;
+    return hn::BitCast(DU16(), hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)));
+  }
+
+  uint64_t row;
+  uint32_t limit;
+  uint64_t keys[2 * kPhiloxRounds];
+};
+
+// Where the upper half of a number is that of the limit, the lower ones decide: one of 2^16 does.
+HWY_NOINLINE inline MaskBits BitsOfTies(const RowGenerator& generator, size_t counter) {
+  const DU16 d;
+  const VU16 limit = hn::Set(d, static_cast<uint16_t>(generator.limit >> 16));
+  const VU16 low_limit = hn::Set(d, static_cast<uint16_t>(generator.limit));
+  VU16 w0, w1, w2, w3, low0, low1, low2, low3;
+  generator.Halves(counter, Half::kUpper, w0, w1, w2, w3);
+  generator.Halves(counter, Half::kLower, low0, low1, low2, low3);
+  const auto bits = [&](VU16 upper, VU16 lower) HWY_ATTR {
+    return hn::BitsFromMask(d, hn::And(hn::Eq(upper, limit), hn::Gt(lower, low_limit)));
+  };
+  return {bits(w0, low0) | bits(w1, low1) << 32, bits(w2, low2) | bits(w3, low3) << 32};
+}
+
+// The mask of the block of columns from `col` on.
+HWY_INLINE MaskBits GeneratedBits(const RowGenerator& generator, size_t col) {
+  const DU16 d;
+  const size_t n = hn::Lanes(DU32());
+  const VU16 limit = hn::Set(d, static_cast<uint16_t>(generator.limit >> 16));
+  MaskBits block = {0, 0};
+  for (size_t i = 0; i < static_cast<size_t>(kCountersAbreast); i += n) {
+    const size_t counter = col / 8 + i;
+    VU16 w0, w1, w2, w3;
+    generator.Halves(counter, Half::kUpper, w0, w1, w2, w3);
+    const auto bits = [&](VU16 upper) HWY_ATTR { return hn::BitsFromMask(d, hn::Gt(upper, limit)); };
+    MaskBits part = {bits(w0) | bits(w1) << 32, bits(w2) | bits(w3) << 32};
+    const auto ties =
+        hn::Or(hn::Or(hn::Eq(w0, limit), hn::Eq(w1, limit)), hn::Or(hn::Eq(w2, limit), hn::Eq(w3, limit)));
+    if (HWY_UNLIKELY(!hn::AllFalse(d, ties))) {
+      const MaskBits rest = BitsOfTies(generator, counter);
+      part.low |= rest.low;
+      part.high |= rest.high;
+    }
+    block.low |= part.low << (2 * i);
+    block.high |= part.high << (2 * i);
+  }
+  return block;
 }
 
 inline uint64_t LoadBits(const uint8_t* from, size_t bytes) {
@@ -98,47 +141,53 @@ inline uint64_t LoadBits(const uint8_t* from, size_t bytes) {
 
 // The mask of a piece of a row, a bit for each column.
 struct MaskChunk {
-  static_assert(kChunk % static_cast<size_t>(kMaskBlock) == 0, "chunks are whole blocks");
-  uint64_t bits[kChunk / static_cast<size_t>(kMaskBlock)];
-
   // What is kept of the vector at `col` of the piece.
   HWY_INLINE hn::Mask<D32> Kept(D32 d, size_t col) const {
     const DU32 du;
-    const auto word = static_cast<uint32_t>(bits[col / static_cast<size_t>(kMaskBlock)] >> (col % kMaskBlock));
     const VU32 lanes = hn::Shl(hn::Set(du, 1u), hn::Iota(du, 0));
-    return hn::RebindMask(d, hn::TestBit(hn::Set(du, word), lanes));
+    return hn::RebindMask(d, hn::TestBit(hn::Set(du, static_cast<uint32_t>(bits[col / 64] >> (col % 64))), lanes));
   }
+
+  uint64_t bits[kChunk / 64];
 };
 
 // Of a row of a call, columns `begin` to `begin + count`; written where asked for, too.
 inline HWY_NOINLINE void ReadMask(const Call& c, int64_t row, size_t begin, size_t count, MaskChunk* mask) {
+  constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
+  static_assert(kChunk % kBlock == 0, "chunks are whole blocks");
   const Dropout& dropout = *c.dropout;
   const int64_t call_row = c.first_row + row;
-  constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
   const size_t cols = static_cast<size_t>(c.cols);
   if (dropout.mask != nullptr) {
     const uint8_t* from = dropout.mask + call_row * dropout.mask_row_stride;
-    for (size_t i = 0; i < count; i += kBlock) {
+    for (size_t i = 0; i < count; i += 64) {
       const size_t col = begin + i;
-      mask->bits[i / kBlock] = internal::LoadBits(from + col / 8, std::min<size_t>(8, (cols - col + 7) / 8));
+      mask->bits[i / 64] = internal::LoadBits(from + col / 8, std::min<size_t>(8, (cols - col + 7) / 8));
     }
   } else if (dropout.threshold == 0) {
-    std::fill_n(mask->bits, (count + kBlock - 1) / kBlock, ~uint64_t{0});
+    std::fill_n(mask->bits, (count + 63) / 64, ~uint64_t{0});
   } else {
-    const internal::PhiloxKeys keys(dropout.seed);
-    const VU32 limit = hn::Set(DU32(), static_cast<uint32_t>(dropout.threshold - 1));
-    const uint64_t number = dropout.first_row + static_cast<uint64_t>(call_row);
+    const internal::RowGenerator generator(dropout, dropout.first_row + static_cast<uint64_t>(call_row));
     for (size_t i = 0; i < count; i += kBlock) {
-      mask->bits[i / kBlock] = internal::GeneratedBits(keys, number, limit, begin + i);
+      const MaskBits block = internal::GeneratedBits(generator, begin + i);
+      mask->bits[i / 64] = block.low;
+      mask->bits[i / 64 + 1] = block.high;
     }
   }
   if (dropout.mask_out == nullptr) return;
   uint8_t* to = dropout.mask_out + call_row * dropout.mask_out_row_stride;
-  for (size_t i = 0; i < count; i += kBlock) {
+  for (size_t i = 0; i < count; i += 64) {
     const size_t left = cols - (begin + i);
-    const uint64_t bits = left < kBlock ? mask->bits[i / kBlock] & ((uint64_t{1} << left) - 1) : mask->bits[i / kBlock];
+    const uint64_t bits = left < 64 ? mask->bits[i / 64] & ((uint64_t{1} << left) - 1) : mask->bits[i / 64];
     std::memcpy(to + (begin + i) / 8, &bits, std::min<size_t>(8, (left + 7) / 8));
   }
+}
+
+// Asks for elements that are read soon.
+template <class T>
+HWY_INLINE void Prefetch(const T* from, size_t count) {
+  constexpr size_t kLine = 64 / sizeof(T);
+  for (size_t i = 0; i < count; i += kLine) ADDNORM_PREFETCH_L2(from + i);
 }
 
 // What is added to the residual, in f32: a piece of at most kChunk columns of x + bias, scaled where it is kept.

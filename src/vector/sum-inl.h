@@ -9,6 +9,7 @@
 #define ADDNORM_SRC_VECTOR_SUM_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -90,17 +91,34 @@ struct SumRows {
     }
   }
 
-  // With dropout, which has the bias: x comes from a buffer that stays in L1.
+  // With dropout, which adds the bias: x comes from a buffer that stays in L1. While the mask of one piece is
+  // generated, the next one is on its way from memory.
   template <class Write>
   void EvaluateDropped(int64_t row, size_t begin, size_t count, S* to) const {
-    Chunk kept;
-    ForEachChunk(count, [&](size_t first, size_t piece) HWY_ATTR {
-      DropOut(c, row, begin + first, piece, kept.values);
-      const SumRow<float, R, S, float, false, Write> sums = {kept.values, c.residual.Row<const R>(row) + begin + first,
-                                                             to + first, VectorOperand<float>(c.bias),
-                                                             c.residual_scale};
+    constexpr size_t kPiece = 2 * static_cast<size_t>(kMaskBlock);
+    constexpr int64_t kElementsInL2 = int64_t{1} << 18;
+    const bool ahead = c.rows > kElementsInL2 / c.cols;
+    const R* residual = c.residual.Row<const R>(row) + begin;
+    float kept[kPiece];
+    for (size_t first = 0; first < count; first += kPiece) {
+      const size_t piece = std::min(kPiece, count - first);
+      if (ahead) PrefetchNext(row, begin + first + kPiece, kPiece);
+      DropOut(c, row, begin + first, piece, kept);
+      const SumRow<float, R, S, float, false, Write> sums = {kept, residual + first, to + first,
+                                                             VectorOperand<float>(c.bias), c.residual_scale};
       HWY_NAMESPACE::Evaluate(sums, piece);
-    });
+    }
+  }
+
+  // The operands from `col` on, or the start of the next row.
+  HWY_INLINE void PrefetchNext(int64_t row, size_t col, size_t count) const {
+    const size_t cols = static_cast<size_t>(c.cols);
+    if (col >= cols) {
+      if (++row == c.rows) return;
+      col = 0;
+    }
+    Prefetch(c.x.Row<const X>(row) + col, std::min(count, cols - col));
+    Prefetch(c.residual.Row<const R>(row) + col, std::min(count, cols - col));
   }
 
   const Call& c;
