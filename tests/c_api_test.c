@@ -17,10 +17,13 @@ int addnorm_c_api_test(void);
 _Static_assert(sizeof(addnorm_input) == 24 && sizeof(addnorm_output) == 24, "operands");
 _Static_assert(offsetof(addnorm_input, row_stride) == 8 && offsetof(addnorm_input, dtype) == 16, "operands");
 _Static_assert(sizeof(addnorm_reduce_args) == 160 && offsetof(addnorm_reduce_args, rms) == 120, "reductions");
-_Static_assert(sizeof(addnorm_add_args) == 144 && offsetof(addnorm_add_args, bias) == 96, "add");
+_Static_assert(sizeof(addnorm_add_args) == 152 && offsetof(addnorm_add_args, bias) == 96, "add");
 _Static_assert(sizeof(addnorm_norm_args) == 208 && offsetof(addnorm_norm_args, gamma) == 80, "norms");
-_Static_assert(sizeof(addnorm_add_norm_args) == 288 && offsetof(addnorm_add_norm_args, sum_out) == 104, "add and norm");
+_Static_assert(sizeof(addnorm_add_norm_args) == 296 && offsetof(addnorm_add_norm_args, sum_out) == 104, "add and norm");
 _Static_assert(sizeof(addnorm_norm_add_args) == 240 && offsetof(addnorm_norm_add_args, gamma) == 104, "norm and add");
+_Static_assert(offsetof(addnorm_add_args, dropout) == 144 && offsetof(addnorm_add_norm_args, dropout) == 288,
+               "dropout");
+_Static_assert(sizeof(addnorm_dropout) == 64 && offsetof(addnorm_dropout, first_row) == 24, "dropout");
 _Static_assert(sizeof(addnorm_parallel) == 16, "threads");
 _Static_assert(sizeof(addnorm_dtypes) == 20 && sizeof(addnorm_status) == 4, "others");
 
@@ -70,6 +73,15 @@ int addnorm_c_api_test(void) {
   add.sum_out = (addnorm_output){sum, 4, ADDNORM_F32, 0};
   CHECK(addnorm_add(&add) == ADDNORM_OK);
   CHECK(sum[0] == 1.5f && sum[1] == 1.5f && sum[2] == 3 && sum[3] == 5);
+  const uint8_t mask[1] = {5}; /* columns 0 and 2 are kept */
+  addnorm_dropout dropout = ADDNORM_DROPOUT_INIT;
+  add.dropout = &dropout;
+  CHECK(addnorm_status_kind(addnorm_add(&add)) == ADDNORM_BAD_NUMBER); /* probability has no default */
+  dropout.probability = 0.5;
+  dropout.seed = 1;
+  dropout.mask = mask;
+  CHECK(addnorm_add(&add) == ADDNORM_OK);
+  CHECK(sum[0] == 2.5f && sum[1] == -0.5f && sum[2] == 6 && sum[3] == 1);
 
   addnorm_add_norm_args add_norm = ADDNORM_ADD_NORM_ARGS_INIT;
   add_norm.rows = 1;

@@ -99,7 +99,7 @@ struct SumRows {
     constexpr int64_t kElementsInL2 = int64_t{1} << 18;
     const bool ahead = c.rows > kElementsInL2 / c.cols;
     const R* residual = c.residual.Row<const R>(row) + begin;
-    float kept[kPiece];
+    alignas(64) float kept[kPiece];
     for (size_t first = 0; first < count; first += kPiece) {
       const size_t piece = std::min(kPiece, count - first);
       if (ahead) PrefetchNext(row, begin + first + kPiece, kPiece);

@@ -52,7 +52,9 @@ OpFields Add() {
           {ResidualScale(offsetof(A, residual_scale))},
           {},
           0,
-          offsetof(A, store)};
+          offsetof(A, store),
+          0,
+          offsetof(A, dropout)};
 }
 
 // What the three structs with a norm have in common.
@@ -91,6 +93,7 @@ OpFields AddNorm(addnorm_op op, const char* name, bool has_mean) {
   fields.operands.push_back({"bias", offsetof(A, bias), Shape::kVector, kRead, kOptional});
   fields.numbers.push_back(ResidualScale(offsetof(A, residual_scale)));
   fields.dtypes.push_back({"sum_dtype", offsetof(A, sum_dtype)});
+  fields.dropout = offsetof(A, dropout);
   return fields;
 }
 
@@ -128,6 +131,20 @@ std::vector<addnorm_dtypes> PromisedDtypes(addnorm_op op) {
   addnorm_dtypes dtypes = {};
   for (int32_t i = 0; addnorm_promised_dtypes(op, i, &dtypes) == ADDNORM_OK; ++i) promised.push_back(dtypes);
   return promised;
+}
+
+bool OpFields::drops_out() const {
+  switch (op) {
+    case ADDNORM_OP_ADD:
+    case ADDNORM_OP_ADD_LAYER_NORM:
+    case ADDNORM_OP_ADD_RMS_NORM:
+    case ADDNORM_OP_ADD_BACKWARD:
+    case ADDNORM_OP_ADD_LAYER_NORM_BACKWARD:
+    case ADDNORM_OP_ADD_RMS_NORM_BACKWARD:
+      return true;
+    default:
+      return false;
+  }
 }
 
 const OperandField* OpFields::Find(const std::string& operand) const {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "addnorm/addnorm.h"
+#include "addnorm/training.h"
 
 namespace addnorm_test {
 
@@ -57,8 +57,11 @@ struct OpFields {
   size_t workspace = 0;  // the pointer, which its size follows
   size_t store = 0;      // the addnorm_store
   size_t reserved = 0;   // the struct's own
+  size_t dropout = 0;    // the pointer to an addnorm_dropout
 
   bool is_backward() const { return op >= ADDNORM_OP_ADD_BACKWARD; }
+  // Whether it is one of those that drop out: the backward norms' struct has the field for others too.
+  bool drops_out() const;
   bool is_reduction() const { return op <= ADDNORM_OP_RMS; }
   const OperandField* Find(const std::string& operand) const;  // null where the operation has no such operand
 };
@@ -102,6 +105,10 @@ class Args {
     Store(op_->workspace, data);
     Store(op_->workspace + sizeof(void*), size);
   }
+  const addnorm_dropout* dropout() const {
+    return op_->dropout != 0 ? Load<const addnorm_dropout*>(op_->dropout) : nullptr;
+  }
+  void set_dropout(const addnorm_dropout* dropout) { Store(op_->dropout, dropout); }
   void set_int(size_t offset, int32_t value) { Store(offset, value); }
   size_t struct_size() const { return Load<size_t>(0); }
   void set_struct_size(size_t size) { Store(0, size); }

@@ -78,6 +78,26 @@ std::vector<BackwardOptions> BackwardOptionsOf(const OpCase& op_case) {
   return all;
 }
 
+std::vector<BackwardOptions> BackwardDropoutOptionsOf(const OpCase& op_case) {
+  std::vector<BackwardOptions> all;
+  if (!op_case.fields->drops_out()) return all;
+  BackwardOptions o = Named("dropout");
+  o.dropout.probability = 0.1;
+  o.sums = ADDNORM_F64;
+  o.residual_scale = 2.8284271f;
+  all.push_back(o);
+
+  o = Named("dropout_given");
+  o.gamma = VectorType::kF32;
+  o.saved = ADDNORM_F64;
+  o.d_sum = false;
+  o.accumulate = true;
+  o.dropout.probability = 0.75;
+  o.dropout.masks = Masks::kGiven;
+  all.push_back(o);
+  return all;
+}
+
 bool BackwardProblem::IsAsked(const OperandField& field) const {
   const std::string name = field.name;
   if (name == "gamma") return options_.gamma != VectorType::kAbsent;
@@ -106,6 +126,7 @@ BackwardProblem::BackwardProblem(const OpCase& op_case, const BackwardOptions& o
   }
   if (addnorm_backward_workspace(rows, cols, sums, &workspace_size_) != ADDNORM_OK) std::abort();
   workspace_.assign(workspace_size_ + 3 * 64, kUntouched);
+  if (options_.dropout.present()) dropout_.reset(new DropoutMemory(options_.dropout, rows, cols, gap));
   workspace_start_ = 64 + (64 - reinterpret_cast<uintptr_t>(workspace_.data()) % 64) % 64;
 }
 
@@ -238,6 +259,7 @@ Args BackwardProblem::MakeArgs() const {
   if (workspace_size_ != 0) {
     args.set_workspace(const_cast<unsigned char*>(workspace_.data()) + workspace_start_, workspace_size_);
   }
+  if (dropout_ != nullptr) args.set_dropout(dropout_->args());
   return args;
 }
 
@@ -299,6 +321,7 @@ std::string BackwardProblem::Untouched() const {
       return "written beyond the workspace";
     }
   }
+  if (dropout_ != nullptr && !dropout_->Untouched()) return "the mask was changed";
   return "";
 }
 

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "addnorm/training.h"
 #include "support/args.h"
+#include "support/dropout.h"
 #include "support/inputs.h"
 #include "support/op_case.h"
 
@@ -42,10 +44,13 @@ struct BackwardOptions {
   bool dx = true;
   bool d_residual = true;
   bool accumulate = false;
+  DropoutOptions dropout;
   std::string name;
 };
 
 std::vector<BackwardOptions> BackwardOptionsOf(const OpCase& op_case);
+// The same with dropout, of the operations that have it; elsewhere none.
+std::vector<BackwardOptions> BackwardDropoutOptionsOf(const OpCase& op_case);
 
 // One call and its operands, by their names in training.h. Each run starts from the same memory.
 class BackwardProblem {
@@ -105,6 +110,7 @@ class BackwardProblem {
   std::map<std::string, std::string> in_place_;
   std::vector<unsigned char> workspace_;
   size_t workspace_start_ = 0, workspace_size_ = 0;
+  std::shared_ptr<DropoutMemory> dropout_;  // null without
 };
 
 }  // namespace addnorm_test

@@ -12,21 +12,23 @@ OpFields AddBackward() {
   using A = addnorm_add_backward_args;
   using D = addnorm_dtypes;
   const A initial = ADDNORM_ADD_BACKWARD_ARGS_INIT;
-  return {ADDNORM_OP_ADD_BACKWARD,
-          "add_backward",
-          CallErased<A, addnorm_add_backward>,
-          sizeof(A),
-          offsetof(A, dx),
-          offsetof(A, parallel),
-          Bytes(initial),
-          {{"d_sum", offsetof(A, d_sum), Shape::kMatrix, kRead, kRequired, &D::sum},
-           {"dx", offsetof(A, dx), Shape::kMatrix, kWritten, kOptional, &D::x},
-           {"d_residual", offsetof(A, d_residual), Shape::kMatrix, kWritten, kOptional, &D::residual},
-           {"dbias", offsetof(A, dbias), Shape::kVector, kWritten, kOptional}},
-          {},
-          {ResidualScale(offsetof(A, residual_scale))},
-          {},
-          offsetof(A, workspace)};
+  OpFields fields{ADDNORM_OP_ADD_BACKWARD,
+                  "add_backward",
+                  CallErased<A, addnorm_add_backward>,
+                  sizeof(A),
+                  offsetof(A, dx),
+                  offsetof(A, parallel),
+                  Bytes(initial),
+                  {{"d_sum", offsetof(A, d_sum), Shape::kMatrix, kRead, kRequired, &D::sum},
+                   {"dx", offsetof(A, dx), Shape::kMatrix, kWritten, kOptional, &D::x},
+                   {"d_residual", offsetof(A, d_residual), Shape::kMatrix, kWritten, kOptional, &D::residual},
+                   {"dbias", offsetof(A, dbias), Shape::kVector, kWritten, kOptional}},
+                  {},
+                  {ResidualScale(offsetof(A, residual_scale))},
+                  {},
+                  offsetof(A, workspace)};
+  fields.dropout = offsetof(A, dropout);
+  return fields;
 }
 
 enum class Placement { kNorm, kAddNorm, kNormAdd };
@@ -60,6 +62,7 @@ OpFields NormBackward(addnorm_op op, const char* name, bool has_mean, Placement 
       {"d_residual", offsetof(A, d_residual), Shape::kMatrix, kWritten, kOptional, &D::residual});
   fields.numbers = {Epsilon(offsetof(A, epsilon)), GammaOffset(offsetof(A, gamma_offset)),
                     ResidualScale(offsetof(A, residual_scale))};
+  fields.dropout = offsetof(A, dropout);
   return fields;
 }
 

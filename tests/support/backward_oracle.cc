@@ -175,11 +175,17 @@ class Evaluator {
   }
 
   void AddGradient(int64_t row, size_t i, const Interval& ds) {
-    CheckOutput("dx", row, i, ds);
     CheckOutput("d_residual", row, i, Times(ds, p_.options().residual_scale));
-    dbias_[i].low += static_cast<long double>(ds.low);
-    dbias_[i].high += static_cast<long double>(ds.high);
-    dbias_[i].magnitude += static_cast<long double>(std::max(std::fabs(ds.low), std::fabs(ds.high)));
+    const DropoutOptions& dropout = p_.options().dropout;
+    Interval dx = ds;
+    if (dropout.present()) {
+      const bool kept = dropout.IsKept(row, static_cast<int64_t>(i));
+      dx = kept ? Rounded(Times(ds, dropout.Scale()), ADDNORM_F32) : Interval{0.0, 0.0};
+    }
+    CheckOutput("dx", row, i, dx);
+    dbias_[i].low += static_cast<long double>(dx.low);
+    dbias_[i].high += static_cast<long double>(dx.high);
+    dbias_[i].magnitude += static_cast<long double>(std::max(std::fabs(dx.low), std::fabs(dx.high)));
   }
 
   void NormRow(int64_t row) {

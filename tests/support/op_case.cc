@@ -115,6 +115,9 @@ Problem::Problem(const OpCase& op_case, const Options& options, int64_t rows, in
                        (operand != kRstd || field->required || options_.rstd != 0);
     if (asked) AddOperand(operand, *field, layout);
   }
+  if (options_.dropout.present()) {
+    dropout_.reset(new DropoutMemory(options_.dropout, rows, cols, layout.at[kX].gap));
+  }
 }
 
 void Problem::AddOperand(Operand operand, const OperandField& field, const Layout& layout) {
@@ -230,6 +233,7 @@ void Problem::Reset() {
     if (!b.first.empty()) std::copy(b.first.begin(), b.first.end(), b.memory.begin());  // in place: addresses stay
   }
   if (inputs_changed_) WriteInputs();
+  if (dropout_ != nullptr) dropout_->Reset();
 }
 
 Args Problem::MakeArgs() const {
@@ -253,6 +257,7 @@ Args Problem::MakeArgs() const {
     const addnorm_dtype sum = case_->dtypes.sum == case_->dtypes.residual ? 0 : case_->dtypes.sum;
     args.Set(field, name == "norm_dtype" ? options_.norm_dtype : name == "sum_dtype" ? sum : options_.norm_out_dtype);
   }
+  if (dropout_ != nullptr) args.set_dropout(dropout_->args());
   return args;
 }
 
@@ -296,6 +301,7 @@ std::string Problem::OutputsOfRows(int64_t first, int64_t count) const {
     for (int i = kY; i < kOperands; ++i) {
       if (Has(static_cast<Operand>(i))) all += OutputBytes(static_cast<Operand>(i), row);
     }
+    if (dropout_ != nullptr) all += dropout_->MaskOut(row);
   }
   return all;
 }
@@ -324,6 +330,7 @@ std::string Problem::Untouched() const {
       from = to + row_bytes;
     }
   }
+  if (dropout_ != nullptr && !dropout_->Untouched()) return "mask or mask_out was changed where it must not be";
   return "";
 }
 
@@ -347,6 +354,10 @@ OracleRow Problem::ForOracle(int64_t row) const {
   r.sum_dtype = case_->dtypes.sum;
   r.norm_dtype = options_.norm_dtype == 0 ? ADDNORM_F32 : options_.norm_dtype;
   r.norm_out_dtype = options_.norm_out_dtype == 0 ? case_->dtypes.x : options_.norm_out_dtype;
+  if (dropout_ != nullptr) {
+    r.kept = dropout_->Kept(row);
+    r.dropout_scale = options_.dropout.Scale();
+  }
   return r;
 }
 

@@ -7,11 +7,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "addnorm/addnorm.h"
 #include "support/args.h"
+#include "support/dropout.h"
 #include "support/inputs.h"
 #include "support/ops.h"
 #include "support/oracle.h"
@@ -67,11 +69,14 @@ struct Options {
   addnorm_dtype mean = 0;                  // dtype of the mean that LayerNorm writes; 0: not asked for
   addnorm_dtype rstd = 0;                  // the same for rstd
   addnorm_dtype statistics = ADDNORM_F64;  // dtype of what a reduction writes
-  std::string name;                        // for messages
+  DropoutOptions dropout;
+  std::string name;  // for messages
 };
 
 // The options that make a difference to an operation of these dtypes, alone and together.
 std::vector<Options> OptionsOf(const OpCase& op_case);
+// The same with dropout, of the operations that have it; elsewhere none.
+std::vector<Options> DropoutOptionsOf(const OpCase& op_case);
 
 // Where an operand lies in memory.
 struct Placement {
@@ -156,6 +161,7 @@ class Problem {
   Options options_;
   int64_t rows_, cols_;
   std::array<Buffer, kOperands> buffers_;
+  std::unique_ptr<DropoutMemory> dropout_;  // null without
   bool inputs_changed_ = true;
 };
 

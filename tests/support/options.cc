@@ -106,4 +106,29 @@ std::vector<Options> OptionsOf(const OpCase& op_case) {
   return all;
 }
 
+std::vector<Options> DropoutOptionsOf(const OpCase& op_case) {
+  std::vector<Options> all;
+  if (!op_case.fields->drops_out()) return all;
+  const std::vector<Options> plain = OptionsOf(op_case);
+  Options o = plain[0];
+  o.name = "dropout";
+  o.dropout.probability = 0.1;
+  o.dropout.masks = Masks::kWritten;
+  all.push_back(o);
+
+  o = plain[1];  // with a bias, and all that can be written
+  o.name = "dropout_" + o.name;
+  o.dropout.probability = 0.5;
+  o.dropout.first_row = 0xfffffffeu;
+  all.push_back(o);
+
+  o = plain.back();  // residual_scale
+  o.name = "dropout_" + o.name;
+  o.sum_out = false;
+  o.dropout.probability = 0.75;
+  o.dropout.masks = Masks::kGivenAndWritten;
+  all.push_back(o);
+  return all;
+}
+
 }  // namespace addnorm_test

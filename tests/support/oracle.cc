@@ -270,6 +270,10 @@ const OracleResult& BasicOracle<Number>::Compute(const OracleRow& in) {
     float v = in.x[i];
     if (AddsBefore(in.op)) {
       if (in.bias != nullptr) v = AddToF32(static_cast<double>(v), static_cast<double>(in.bias[i]));
+      if (in.kept != nullptr) {
+        v = in.kept[i] == 0 ? -0.0f
+                            : static_cast<float>(static_cast<double>(v) * static_cast<double>(in.dropout_scale));
+      }
       v = RoundF32To(FusedF32(in.residual_scale, in.residual[i], v), in.sum_dtype);
     }
     row[i] = v;

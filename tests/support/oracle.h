@@ -48,6 +48,8 @@ struct OracleRow {
   double epsilon = 0.0;
   float residual_scale = 1.0f;
   float gamma_offset = 0.0f;
+  const unsigned char* kept = nullptr;  // of dropout: not 0 where an element is kept; null without
+  float dropout_scale = 1.0f;
   addnorm_dtype sum_dtype = ADDNORM_F32;  // of the rounding points; no 0 for a default here
   addnorm_dtype norm_dtype = ADDNORM_F32;
   addnorm_dtype norm_out_dtype = ADDNORM_F32;
