@@ -27,6 +27,7 @@ std::vector<std::string> BenchCase::VariantParts() const {
   if (in_place) parts.push_back("in place");
   if (streaming) parts.push_back("streaming");
   if (data != DataKind::kNormal) parts.push_back(addnorm_test::DataKindName(data));
+  if (options.dropout.present()) parts.push_back("dropout");
   if (options.epsilon == 0) parts.push_back("epsilon 0");
   if (threads > 1) parts.push_back(std::to_string(threads) + " threads");
   return parts;

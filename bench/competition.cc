@@ -58,12 +58,14 @@ Competition::Competition(const BenchCase& bench_case, const Contest& contest) : 
   hot_ = !bench_case.cold && operands_->bytes() < kBeyondCaches;
   runner_.reset(new Runner(operands_->copies(), bench_case.threads));
   for (const std::string& target : contest.targets) AddKernel(target, *operands_, "");
-  if (bench_case.data != addnorm_test::DataKind::kNormal) {
+  const bool drops_out = bench_case.options.dropout.present();
+  if (bench_case.data != addnorm_test::DataKind::kNormal || drops_out) {
     BenchCase plain = bench_case;
     plain.data = addnorm_test::DataKind::kNormal;
+    plain.options.dropout = addnorm_test::DropoutOptions();
     plain_operands_.reset(new Operands(plain));
     for (const std::string& target : contest.targets) {
-      AddKernel(target, *plain_operands_, DataKindName(plain.data));
+      AddKernel(target, *plain_operands_, drops_out ? "no dropout" : DataKindName(plain.data));
     }
   }
   if (contest.peers) AddPeers(bench_case);

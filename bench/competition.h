@@ -22,7 +22,7 @@ struct Contest {
 struct Result {
   std::string who;     // "addnorm", or a peer
   std::string target;  // of addnorm
-  std::string data;    // where it is other data than the case's: "normal", next to a hard row
+  std::string data;    // where it is other than the case's: "normal" next to a hard row, "no dropout" next to dropout
   Timing timing;
 };
 

@@ -61,6 +61,10 @@ Operands::Operands(const BenchCase& bench_case, int64_t max_rows)
     : case_(bench_case), rows_(std::min(bench_case.shape.rows, max_rows)), args_(*bench_case.op_case->fields) {
   const Problem sample = Sample(case_, rows_);
   args_ = sample.MakeArgs();
+  if (case_.options.dropout.present()) {
+    dropout_.reset(new addnorm_test::DropoutMemory(case_.options.dropout, rows_, case_.shape.cols));
+    args_.set_dropout(dropout_->args());
+  }
   if (case_.streaming) args_.set_store(ADDNORM_STORE_STREAMING);
   for (size_t i = 0; i < places_.size(); ++i) {
     const Operand operand = static_cast<Operand>(i);

@@ -71,7 +71,8 @@ class Operands {
   int64_t rows_;
   size_t copies_ = 1, bytes_ = 0, copy_bytes_ = 0;
   std::array<Place, addnorm_test::kOperands> places_;
-  addnorm_test::Args args_;  // all but the places
+  addnorm_test::Args args_;                               // all but the places
+  std::unique_ptr<addnorm_test::DropoutMemory> dropout_;  // null without
   AlignedMemory memory_;
 };
 

@@ -65,6 +65,24 @@ void PrintTableHead() {
   std::printf("\n");
 }
 
+namespace {
+
+// What dropout costs.
+void PrintRatios(const BenchCase& c, const Competition& competition) {
+  if (!c.options.dropout.present()) return;
+  const std::vector<Result> results = competition.results();
+  for (const Result& without : results) {
+    if (without.data.empty()) continue;
+    for (const Result& with : results) {
+      if (!with.data.empty() || with.target != without.target) continue;
+      std::printf("| with dropout on %s: %.2f times the time without | | | | | | | | | | |\n", with.target.c_str(),
+                  with.timing.ns / without.timing.ns);
+    }
+  }
+}
+
+}  // namespace
+
 void PrintTableRows(const BenchCase& c, const Competition& competition) {
   const std::string variant = c.Variant();
   if (!variant.empty()) std::printf("| **%s** | | | | | | | | | | |\n", variant.c_str());
@@ -85,6 +103,7 @@ void PrintTableRows(const BenchCase& c, const Competition& competition) {
     }
     std::printf(" %5.0f%% |\n", result.timing.spread * 100);
   }
+  PrintRatios(c, competition);
   for (const std::string& wrong : competition.wrong()) std::printf("\nWrong, so not timed: %s\n\n", wrong.c_str());
   std::fflush(stdout);
 }

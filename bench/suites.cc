@@ -13,6 +13,7 @@ constexpr MatrixShape kTableShapes[] = {{1, 4096},   {32, 4096},  {128, 768}, {1
                                         {512, 4096}, {4096, 128}, {1024, 64}};
 constexpr MatrixShape kPrefillShapes[] = {{128, 4096}, {512, 4096}, {2048, 4096}, {4096, 8192}, {8192, 8192}};
 constexpr MatrixShape kHardShapes[] = {{32, 4096}, {197, 1024}, {1024, 64}};
+constexpr MatrixShape kDropoutShapes[] = {{32, 4096}, {197, 1024}, {512, 4096}, {4096, 4096}};
 constexpr MatrixShape kThreadShapes[] = {{2, 4096}, {32, 4096}, {197, 1024}, {512, 4096}, {4096, 128}};
 
 const OpCase& F32Case(addnorm_op op) { return UniformOpCase(op, ADDNORM_F32); }
@@ -110,6 +111,20 @@ std::vector<BenchCase> Threads() {
   return cases;
 }
 
+// Next to the same without.
+std::vector<BenchCase> Dropout() {
+  std::vector<BenchCase> cases;
+  for (const addnorm_dtype dtype : {ADDNORM_F32, ADDNORM_BF16}) {
+    for (const addnorm_op op : {ADDNORM_OP_ADD, ADDNORM_OP_ADD_LAYER_NORM, ADDNORM_OP_ADD_RMS_NORM}) {
+      for (const MatrixShape& shape : kDropoutShapes) {
+        cases.push_back(MakeCase(UniformOpCase(op, dtype), shape));
+        cases.back().options.dropout.probability = 0.1;
+      }
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 const std::vector<Suite>& AllSuites() {
@@ -121,7 +136,8 @@ const std::vector<Suite>& AllSuites() {
       {"models", "the norms of well-known models, one token and many", ModelCases},
       {"sizes", "working sets from the first-level cache to beyond the last", Sizes},
       {"hard", "rows off the plain path, next to plain rows", Hard},
-      {"threads", "rows split between one and two threads", Threads}};
+      {"threads", "rows split between one and two threads", Threads},
+      {"dropout", "dropout before the add, next to the same without", Dropout}};
   return suites;
 }
 

@@ -33,6 +33,9 @@ MAX_TARGETS = ("scalar", "no_such_target")  # what CTest sets in the environment
 # By the beginning of a file's path, the tests that are likely to see a fault in it.
 LIKELY_TESTS = {
     "include": "*Cpp*:StorageTypes.*",
+    "src/dropout": "*Dropout*",
+    "src/reference_dropout": "*Dropout*",
+    "src/vector/dropout": "*Dropout*:*Masks*",
     "src/fp_environment.h": "FloatingPointMode.*",
     "src/api.cc": "*ContractTest*:*StructSizeTest*:Parallel.*",
     "src/call.h": "Parallel.*",

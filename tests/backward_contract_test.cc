@@ -192,6 +192,8 @@ TEST(CppTraining, FunctionsAreTheCFunctions) {
   options.sums = ADDNORM_F64;
   for (const OpCase& op_case : AllBackwardCases()) {
     if (op_case.dtypes.vectors != ADDNORM_F32) continue;
+    options.dropout = DropoutOptions();
+    if (op_case.fields->drops_out()) options.dropout.probability = 0.3;
     BackwardProblem problem(op_case, options, kRows, kCols);
     problem.FillByKind(3);
     ASSERT_EQ(problem.Run(), ADDNORM_OK);
@@ -221,6 +223,8 @@ TEST(CppTraining, FunctionsAreTheCFunctions) {
     norm.d_sum = matrix("d_sum");
     AddBackwardOptions add;
     add.residual_scale = options.residual_scale;
+    const Dropout dropout(options.dropout.probability, options.dropout.seed);
+    if (op_case.fields->drops_out()) add.dropout = norm.dropout = dropout.get();
     using Function = Status (*)(const MatrixIn&, const MatrixIn&, const Gradients&, double, const NormBackwardOptions&);
     const Function functions[] = {LayerNormBackward,  RmsNormBackward,      AddLayerNormBackward,
                                   AddRmsNormBackward, LayerNormAddBackward, RmsNormAddBackward};

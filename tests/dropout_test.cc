@@ -330,6 +330,33 @@ TEST(Dropout, AMaskThatWasWrittenGivesTheSameBits) {
   }
 }
 
+// Add passes its options on above.
+TEST(Dropout, CppOptionsAreTheCFields) {
+  constexpr int64_t kRows = 3, kCols = 40;
+  for (const addnorm_op op : {ADDNORM_OP_ADD_LAYER_NORM, ADDNORM_OP_ADD_RMS_NORM}) {
+    Options options;
+    options.dropout.probability = 0.3;
+    options.dropout.first_row = 5;
+    Problem problem(FindOpCase(op, {ADDNORM_F32, ADDNORM_F32, ADDNORM_F32, ADDNORM_F32, 0}), options, kRows, kCols);
+    problem.Fill(DataKind::kNormal, 1);
+    ASSERT_EQ(problem.Run(), ADDNORM_OK);
+    const std::string wanted = problem.Outputs();
+    problem.Reset();
+    const Args args = problem.MakeArgs();
+    using namespace addnorm;
+    const auto matrix = [&](const char* name) {
+      return Matrix(static_cast<float*>(args.Get(*args.op().Find(name)).data), kRows, kCols);
+    };
+    Dropout dropout(options.dropout.probability, options.dropout.seed);
+    AddNormOptions add_norm;
+    add_norm.sum_out = matrix("sum_out");
+    add_norm.dropout = dropout.first_row(5).get();
+    const auto function = op == ADDNORM_OP_ADD_LAYER_NORM ? AddLayerNorm : AddRmsNorm;
+    EXPECT_TRUE(function(matrix("x"), matrix("residual"), matrix("y"), options.epsilon, add_norm));
+    EXPECT_TRUE(problem.Outputs() == wanted);
+  }
+}
+
 // Of 2^18 elements, the part that is kept, in all and of each column, and how alike two seeds and two rows are, is what
 // chance makes it: within 5 standard deviations.
 TEST(Dropout, TheKeptPartIsWhatChanceMakesIt) {

@@ -74,6 +74,10 @@ int UseAll(const OtherHalf* x_data, float* y_data, double* statistic_data, int64
   norm_add.norm_out_dtype = DType::kF32;
   AddOptions add;
   add.residual_scale = 2;
+  uint8_t* const no_bits = nullptr;
+  Dropout dropout(0.5, 1);
+  dropout.first_row(2).mask(no_bits, 0).mask_out(no_bits, 0);
+  add.dropout = add_norm.dropout = dropout.get();
   int failures = 0;
   const auto count = [&failures](Status status) { failures += status ? 0 : 1; };
   count(Mean(x, statistic));

@@ -121,6 +121,23 @@ struct Moved {
   std::vector<Placed> parts;
 };
 
+// The rows of a mask, moved like an operand: *data and *stride become its new place.
+template <class Byte>
+Moved MoveMask(size_t operand, Byte** data, int64_t* stride, size_t rows, size_t row_bytes, int64_t position,
+               Rows layout) {
+  Moved moved = {nullptr, *data, {}};
+  if (*data == nullptr) return moved;
+  const GuardedAreas& areas = AreasOf(operand);
+  const size_t parts = layout == Rows::kApart ? rows : 1;
+  for (size_t i = 0; i < parts; ++i) {
+    moved.parts.push_back(Place(areas, i, rows / parts * row_bytes, 1, position));
+    std::memcpy(moved.parts[i].begin, moved.own + i * row_bytes, moved.parts[i].size());
+  }
+  *data = moved.parts[0].begin;
+  if (layout == Rows::kApart && rows > 1) *stride = static_cast<int64_t>(areas.distance());
+  return moved;
+}
+
 // Makes the call of `problem`, whose rows are packed and which has run, again in guarded memory.
 template <class AnyProblem>
 void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t position, Rows layout) {
@@ -149,6 +166,18 @@ void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t 
     args.Set(field, operand);
     operands.push_back(moved);
   }
+  addnorm_dropout dropout = ADDNORM_DROPOUT_INIT;
+  std::vector<Moved> masks;
+  if (args.dropout() != nullptr) {
+    constexpr size_t kMaskArea = 21, kMaskOutArea = 22;
+    dropout = *args.dropout();
+    const auto rows = static_cast<size_t>(problem.rows()), bytes = static_cast<size_t>((problem.cols() + 7) / 8);
+    masks.push_back(MoveMask(kMaskArea, &dropout.mask, &dropout.mask_row_stride, rows, bytes, position, layout));
+    masks.push_back(
+        MoveMask(kMaskOutArea, &dropout.mask_out, &dropout.mask_out_row_stride, rows, bytes, position, layout));
+    for (const Placed& part : masks.back().parts) std::memset(part.begin, kUntouched, part.size());
+    args.set_dropout(&dropout);
+  }
   std::snprintf(current_case, sizeof(current_case), "%s on %s, %s, rows %d%s, cols %d, position %d",
                 problem.op_case().name.c_str(), target.c_str(), problem.options().name.c_str(),
                 static_cast<int>(problem.rows()), layout == Rows::kApart ? " apart" : "",
@@ -161,6 +190,15 @@ void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t 
       EXPECT_EQ(std::memcmp(part.begin, own, part.size()), 0) << moved.field->name << " differs: " << current_case;
       EXPECT_TRUE(Untouched(part.margin_begin, part.begin)) << "before " << moved.field->name << current_case;
       EXPECT_TRUE(Untouched(part.end, part.margin_end)) << "after " << moved.field->name << current_case;
+      own += part.size();
+    }
+  }
+  for (const Moved& mask : masks) {
+    const unsigned char* own = mask.own;
+    for (const Placed& part : mask.parts) {
+      EXPECT_EQ(std::memcmp(part.begin, own, part.size()), 0) << "a mask differs: " << current_case;
+      EXPECT_TRUE(Untouched(part.margin_begin, part.begin)) << "before a mask: " << current_case;
+      EXPECT_TRUE(Untouched(part.end, part.margin_end)) << "after a mask: " << current_case;
       own += part.size();
     }
   }
@@ -195,10 +233,11 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
 
   // Runs on every target, with every choice of operands.
   void CheckAll(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
-                const std::vector<int64_t>& positions, Rows layout = Rows::kPacked) {
+                const std::vector<int64_t>& positions, Rows layout = Rows::kPacked,
+                const std::vector<Options>& all = GuardedOptions()) {
     for (const std::string& name : TestedTargets()) {
       ScopedTarget target(name);
-      for (const Options& options : GuardedOptions()) {
+      for (const Options& options : all) {
         for (int64_t r : rows) {
           for (int64_t c : cols) {
             Problem problem(*GetParam(), options, r, c);
@@ -243,13 +282,21 @@ TEST_P(GuardPageTest, AnyAlignmentToAnElementGivesTheSameBits) {
   CheckAll({2}, {7, 16, 33, 67}, positions);
 }
 
+// Around whole bytes, words and blocks of a mask.
+const std::vector<int64_t> kMaskCols = {1, 7, 8, 9, 16, 17, 33, 63, 64, 65, 127, 128, 129};
+
+TEST_P(GuardPageTest, NothingOutsideTheMasksIsAccessed) {
+  const std::vector<Options> all = DropoutOptionsOf(*GetParam());
+  for (const Rows layout : {Rows::kPacked, Rows::kApart}) CheckAll({3}, kMaskCols, {kAtEnd, 0}, layout, all);
+}
+
 class BackwardGuardPageTest : public GuardPageTest {
  protected:
   void CheckAllBackward(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
-                        const std::vector<int64_t>& positions, Rows layout) {
+                        const std::vector<int64_t>& positions, Rows layout, const std::vector<BackwardOptions>& all) {
     for (const std::string& name : TestedTargets()) {
       ScopedTarget target(name);
-      for (BackwardOptions options : BackwardOptionsOf(*GetParam())) {
+      for (BackwardOptions options : all) {
         options.accumulate = false;
         for (int64_t r : rows) {
           for (int64_t c : cols) {
@@ -270,11 +317,18 @@ TEST_P(BackwardGuardPageTest, NothingOutsideTheOperandsIsAccessedAtAnyLength) {
   std::vector<int64_t> cols;
   for (int64_t c = 1; c <= 35; ++c) cols.push_back(c);
   for (int64_t c : {63, 64, 65, 79, 127, 129}) cols.push_back(c);
-  CheckAllBackward({1, 5}, cols, {kAtEnd, 0, 1}, Rows::kPacked);
+  CheckAllBackward({1, 5}, cols, {kAtEnd, 0, 1}, Rows::kPacked, BackwardOptionsOf(*GetParam()));
 }
 
 TEST_P(BackwardGuardPageTest, NothingBetweenRowsIsAccessedAtAnyLength) {
-  CheckAllBackward({9}, {1, 3, 8, 15, 16, 17, 31, 33, 64, 67, 129}, {kAtEnd, 0}, Rows::kApart);
+  CheckAllBackward({9}, {1, 3, 8, 15, 16, 17, 31, 33, 64, 67, 129}, {kAtEnd, 0}, Rows::kApart,
+                   BackwardOptionsOf(*GetParam()));
+}
+
+TEST_P(BackwardGuardPageTest, NothingOutsideTheMasksIsAccessed) {
+  for (const Rows layout : {Rows::kPacked, Rows::kApart}) {
+    CheckAllBackward({3}, kMaskCols, {kAtEnd, 0}, layout, BackwardDropoutOptionsOf(*GetParam()));
+  }
 }
 
 std::vector<const OpCase*> EveryOpCase() {

@@ -59,6 +59,7 @@ std::string NotForPeers(const BenchCase& c) {
   }
   if (c.data != addnorm_test::DataKind::kNormal) return "rows off the plain path";
   if (c.options.gamma_offset != 0) return "gamma_offset";
+  if (c.options.dropout.present()) return "dropout";
   if (c.threads > 1) return "threads";
   return "";
 }

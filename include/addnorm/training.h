@@ -54,11 +54,13 @@ extern "C" {
  * with scale = RN32(1 / (1 - probability)), computed in f64. The gradient of x and bias is kept ? RN(ds * scale) : 0,
  * that of the residual is what it is without dropout. What is dropped is not looked at: a NaN there changes nothing.
  *
- *  - **Mask.** An element is kept iff its 32-bit random number is at least floor(probability * 2^32 + 1/2). The numbers
- *    are those of Philox 4x32-10 with the key {seed's low half, seed's high half}: for row r and column c, word
- *    c / 16 % 4 of the counter {c / 64 * 16 + c % 16, 0, r's low half, r's high half}. r is first_row + the row's index
- *    in the call, modulo 2^64. So seed, row and column decide: not the CPU, the batch, a split of it, strides or cols.
- *    The backward call with the same fields has the same mask. Each call of a training step wants a seed of its own.
+ *  - **Mask.** An element is kept iff its 32-bit random number is at least floor(probability * 2^32 + 1/2). The number
+ *    has its upper half of the counter {c / 128 * 16 + c % 32 / 2, 0, r's low half, r's high half} of Philox 4x32-10
+ *    with the key {seed's low half, seed's high half}: of word c / 32 % 4 the lower 16 bits where the column c is even,
+ *    the upper ones where it is odd; its lower half likewise with 1 in place of 0. The row r is first_row + the row's
+ *    index in the call, modulo 2^64. So seed, row and column decide: not the CPU, the batch, a split of it, strides or
+ *    cols. The backward call with the same fields has the same mask. Each call of a training step wants a seed of its
+ *    own.
  *  - **Masks in memory** have a bit for each element: that of column c is bit c % 8 of the row's byte c / 8, 1 where it
  *    is kept. Their strides are in bytes, at least (cols + 7) / 8, and not looked at when rows <= 1. `mask` is read
  *    instead of the generator; `mask_out`, of the forward calls alone, gets what was applied, be it generated or given,

@@ -92,6 +92,20 @@ struct RowGenerator {
   uint64_t keys[2 * kPhiloxRounds];
 };
 
+// A bit for each lane.
+template <class Mask>
+HWY_INLINE uint64_t ToBits(DU16 d, Mask mask) {
+#if HWY_HAVE_SCALABLE
+  uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  uint64_t bits;
+  std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+#else
+  return hn::BitsFromMask(d, mask);
+#endif
+}
+
 // Where the upper half of a number is that of the limit, the lower ones decide: one of 2^16 does.
 HWY_NOINLINE inline MaskBits BitsOfTies(const RowGenerator& generator, size_t counter) {
   const DU16 d;
@@ -100,9 +114,8 @@ HWY_NOINLINE inline MaskBits BitsOfTies(const RowGenerator& generator, size_t co
   VU16 w0, w1, w2, w3, low0, low1, low2, low3;
   generator.Halves(counter, Half::kUpper, w0, w1, w2, w3);
   generator.Halves(counter, Half::kLower, low0, low1, low2, low3);
-  const auto bits = [&](VU16 upper, VU16 lower) HWY_ATTR {
-    return hn::BitsFromMask(d, hn::And(hn::Eq(upper, limit), hn::Gt(lower, low_limit)));
-  };
+  const auto bits = [&](VU16 upper, VU16 lower)
+                        HWY_ATTR { return ToBits(d, hn::And(hn::Eq(upper, limit), hn::Gt(lower, low_limit))); };
   return {bits(w0, low0) | bits(w1, low1) << 32, bits(w2, low2) | bits(w3, low3) << 32};
 }
 
@@ -116,7 +129,7 @@ HWY_INLINE MaskBits GeneratedBits(const RowGenerator& generator, size_t col) {
     const size_t counter = col / 8 + i;
     VU16 w0, w1, w2, w3;
     generator.Halves(counter, Half::kUpper, w0, w1, w2, w3);
-    const auto bits = [&](VU16 upper) HWY_ATTR { return hn::BitsFromMask(d, hn::Gt(upper, limit)); };
+    const auto bits = [&](VU16 upper) HWY_ATTR { return ToBits(d, hn::Gt(upper, limit)); };
     MaskBits part = {bits(w0) | bits(w1) << 32, bits(w2) | bits(w3) << 32};
     const auto ties =
         hn::Or(hn::Or(hn::Eq(w0, limit), hn::Eq(w1, limit)), hn::Or(hn::Eq(w2, limit), hn::Eq(w3, limit)));
@@ -183,15 +196,32 @@ inline HWY_NOINLINE void ReadMask(const Call& c, int64_t row, size_t begin, size
   }
 }
 
-// Asks for elements that are read soon.
-template <class T>
-HWY_INLINE void Prefetch(const T* from, size_t count) {
-  constexpr size_t kLine = 64 / sizeof(T);
-  for (size_t i = 0; i < count; i += kLine) ADDNORM_PREFETCH_L2(from + i);
+// Columns of which x is dropped out at once.
+inline constexpr size_t kDropoutPiece = 2 * static_cast<size_t>(kMaskBlock);
+
+// Asks for a piece of a matrix that is read soon.
+inline void PrefetchPiece(const Operand& matrix, int64_t row, size_t col, size_t count) {
+  const size_t size = SizeOf(static_cast<Dtype>(matrix.dtype));
+  const char* from = static_cast<const char*>(matrix.data) + row * matrix.row_stride * static_cast<int64_t>(size);
+  for (size_t i = col * size; i < (col + count) * size; i += 64) ADDNORM_PREFETCH_L2(from + i);
 }
 
-// What is added to the residual, in f32: a piece of at most kChunk columns of x + bias, scaled where it is kept.
+// While the mask of a piece is generated, the next one is on its way from memory.
+inline HWY_NOINLINE void PrefetchNextPiece(const Call& c, int64_t row, size_t col) {
+  const size_t cols = static_cast<size_t>(c.cols);
+  if (col >= cols) {
+    if (++row == c.rows) return;
+    col = 0;
+  }
+  const size_t count = std::min(kDropoutPiece, cols - col);
+  PrefetchPiece(c.x, row, col, count);
+  PrefetchPiece(c.residual, row, col, count);
+}
+
+// What is added to the residual, in f32: a piece of x + bias, scaled where it is kept.
 inline HWY_NOINLINE void DropOut(const Call& c, int64_t row, size_t begin, size_t count, float* to) {
+  constexpr int64_t kElementsInL2 = int64_t{1} << 18;
+  if (c.rows > kElementsInL2 / c.cols) PrefetchNextPiece(c, row, begin + kDropoutPiece);
   MaskChunk mask;
   ReadMask(c, row, begin, count, &mask);
   const ElementRow<Elements::kAny> x(c.x, row), bias(c.bias, 0);

@@ -68,6 +68,21 @@ HWY_NOINLINE void Evaluate(const Sum& row, size_t count) {
   StoreSums(sum, 0, count);
 }
 
+// The same of a call with dropout, from column `begin` of a row on: what is left of x + bias comes from a buffer that
+// stays in L1.
+template <class R, class S, class Write>
+HWY_NOINLINE void EvaluateDropped(const Call& c, int64_t row, size_t begin, size_t count, S* to) {
+  const R* residual = c.residual.Row<const R>(row) + begin;
+  alignas(64) float kept[kDropoutPiece];
+  for (size_t first = 0; first < count; first += kDropoutPiece) {
+    const size_t piece = std::min(kDropoutPiece, count - first);
+    DropOut(c, row, begin + first, piece, kept);
+    const SumRow<float, R, S, float, false, Write> sums = {kept, residual + first, to + first,
+                                                           VectorOperand<float>(c.bias), c.residual_scale};
+    Evaluate(sums, piece);
+  }
+}
+
 // The sums of a call. T is the 16-bit type that bias may have.
 template <class X, class R, class S, class T>
 struct SumRows {
@@ -83,42 +98,12 @@ struct SumRows {
   template <class Write = Cached>
   void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
     if (HWY_UNLIKELY(c.dropout != nullptr)) {
-      EvaluateDropped<Write>(row, begin, count, to);
+      EvaluateDropped<R, S, Write>(c, row, begin, count, to);
     } else if (HasBias()) {
       HWY_NAMESPACE::Evaluate(Row<true, Write>(row, begin, to), count);
     } else {
       HWY_NAMESPACE::Evaluate(Row<false, Write>(row, begin, to), count);
     }
-  }
-
-  // With dropout, which adds the bias: x comes from a buffer that stays in L1. While the mask of one piece is
-  // generated, the next one is on its way from memory.
-  template <class Write>
-  void EvaluateDropped(int64_t row, size_t begin, size_t count, S* to) const {
-    constexpr size_t kPiece = 2 * static_cast<size_t>(kMaskBlock);
-    constexpr int64_t kElementsInL2 = int64_t{1} << 18;
-    const bool ahead = c.rows > kElementsInL2 / c.cols;
-    const R* residual = c.residual.Row<const R>(row) + begin;
-    alignas(64) float kept[kPiece];
-    for (size_t first = 0; first < count; first += kPiece) {
-      const size_t piece = std::min(kPiece, count - first);
-      if (ahead) PrefetchNext(row, begin + first + kPiece, kPiece);
-      DropOut(c, row, begin + first, piece, kept);
-      const SumRow<float, R, S, float, false, Write> sums = {kept, residual + first, to + first,
-                                                             VectorOperand<float>(c.bias), c.residual_scale};
-      HWY_NAMESPACE::Evaluate(sums, piece);
-    }
-  }
-
-  // The operands from `col` on, or the start of the next row.
-  HWY_INLINE void PrefetchNext(int64_t row, size_t col, size_t count) const {
-    const size_t cols = static_cast<size_t>(c.cols);
-    if (col >= cols) {
-      if (++row == c.rows) return;
-      col = 0;
-    }
-    Prefetch(c.x.Row<const X>(row) + col, std::min(count, cols - col));
-    Prefetch(c.residual.Row<const R>(row) + col, std::min(count, cols - col));
   }
 
   const Call& c;

@@ -130,6 +130,24 @@ void Spoil(FuzzInput& in, Args& args) {
   }
 }
 
+// Dropout with any fields; its masks mostly lie in the memory.
+const addnorm_dropout* AnyDropout(FuzzInput& in, const Args& args) {
+  static addnorm_dropout dropout;
+  dropout = ADDNORM_DROPOUT_INIT;
+  const size_t sizes[] = {sizeof(dropout), sizeof(dropout), offsetof(addnorm_dropout, first_row), 16, 28, 4104};
+  dropout.struct_size = in.OneOf(sizes);
+  constexpr double kProbabilities[] = {0.5, 0.1, 0.0, 1.0, 0.9, 1.5, -1.0};
+  dropout.probability = in.Below(8) == 0 ? F64OfBits(in.Take<uint64_t>()) : in.OneOf(kProbabilities);
+  dropout.seed = in.Take<uint32_t>();
+  dropout.first_row = in.Take<uint64_t>();
+  const auto stride = [&] { return in.Below(2) == 0 ? (args.cols() + 7) / 8 : Size(in); };
+  if (in.Below(2) == 0) dropout.mask = static_cast<const uint8_t*>(Pointer(in, args));
+  dropout.mask_row_stride = stride();
+  if (in.Below(2) == 0) dropout.mask_out = static_cast<uint8_t*>(Pointer(in, args));
+  dropout.mask_out_row_stride = stride();
+  return &dropout;
+}
+
 // Hands out the rows backwards, one by one, and ranges that are to be left out.
 void AnyRanges(void* /*context*/, int64_t rows, addnorm_range_body body, void* task) {
   body(task, -1, rows);
@@ -158,6 +176,23 @@ class OracleInputs {
         }
       }
     }
+    if (args.dropout() != nullptr) ReadMask(KnownPart(*args.dropout()));
+  }
+
+  // What struct_size leaves out has its default.
+  static addnorm_dropout KnownPart(const addnorm_dropout& given) {
+    addnorm_dropout dropout = ADDNORM_DROPOUT_INIT;
+    std::memcpy(&dropout, &given, std::min(given.struct_size, sizeof(dropout)));
+    return dropout;
+  }
+
+  // Whether mask_out has the bits that it has to have.
+  bool IsMask(int64_t row, const uint8_t* bytes) const {
+    for (int64_t bit = 0; bit < (args_->cols() + 7) / 8 * 8; ++bit) {
+      const bool kept = bit < args_->cols() && kept_[static_cast<size_t>(row * args_->cols() + bit)] != 0;
+      if (((bytes[bit / 8] >> (bit % 8) & 1) != 0) != kept) return false;
+    }
+    return true;
   }
 
   OracleRow Row(int64_t row) const {
@@ -193,10 +228,31 @@ class OracleInputs {
       if (std::strcmp(field.name, "norm_dtype") == 0) r.norm_dtype = given;
       if (std::strcmp(field.name, "norm_out_dtype") == 0) r.norm_out_dtype = given;
     }
+    if (args.dropout() != nullptr) {
+      r.kept = kept_.data() + row * args.cols();
+      r.dropout_scale = static_cast<float>(1.0 / (1.0 - args.dropout()->probability));
+    }
     return r;
   }
 
  private:
+  void ReadMask(const addnorm_dropout& dropout) {
+    DropoutOptions options;
+    options.probability = dropout.probability;
+    options.seed = dropout.seed;
+    options.first_row = dropout.first_row;
+    kept_.clear();
+    for (int64_t row = 0; row < args_->rows(); ++row) {
+      const uint8_t* mask = dropout.mask;
+      if (mask != nullptr && row != 0) mask += row * dropout.mask_row_stride;
+      for (int64_t col = 0; col < args_->cols(); ++col) {
+        const bool given = mask != nullptr && dropout.probability != 1.0;
+        kept_.push_back(given ? mask[col / 8] >> (col % 8) & 1 : options.IsKept(row, col) ? 1 : 0);
+      }
+    }
+  }
+
+  std::vector<unsigned char> kept_;
   const Args* args_ = nullptr;
   std::array<std::vector<float>, kOperands> values_;
 };
@@ -219,6 +275,12 @@ void CheckResults(const Args& args, const OracleInputs& inputs) {
     const Evaluation exact = EvaluateRowWith(oracle, wanted, written, row);
     if (exact.failures != 0) Fail(args, "%s", exact.first_failure.c_str());
   }
+  if (args.dropout() == nullptr) return;
+  const addnorm_dropout dropout = OracleInputs::KnownPart(*args.dropout());
+  for (int64_t row = 0; row < args.rows() && dropout.mask_out != nullptr; ++row) {
+    const uint8_t* bytes = dropout.mask_out + (row != 0 ? row * dropout.mask_out_row_stride : 0);
+    if (!inputs.IsMask(row, bytes)) Fail(args, "mask_out of row %lld is wrong", static_cast<long long>(row));
+  }
 }
 
 // Puts the outputs' elements back as they were; everything else has to be so already.
@@ -233,6 +295,14 @@ void CheckUntouched(const Args& args, const unsigned char* before) {
     for (int64_t row = 0; row < args.rows(); ++row) {
       const size_t at = start + (args.rows() > 1 ? static_cast<size_t>(row * operand.row_stride) * size : 0);
       std::memcpy(memory + at, before + at, row_bytes);
+    }
+  }
+  if (args.dropout() != nullptr) {
+    const addnorm_dropout dropout = OracleInputs::KnownPart(*args.dropout());
+    for (int64_t row = 0; row < args.rows() && dropout.mask_out != nullptr; ++row) {
+      const auto at = static_cast<size_t>(dropout.mask_out - memory) +
+                      (row != 0 ? static_cast<size_t>(row * dropout.mask_out_row_stride) : 0);
+      std::memcpy(memory + at, before + at, static_cast<size_t>((args.cols() + 7) / 8));
     }
   }
   if (std::memcmp(memory, before, kFuzzMemory) != 0) Fail(args, "a byte outside of the outputs changed");
@@ -276,6 +346,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < faults; ++i) Spoil(in, call.args());
   // Any other function would be called, rightly.
   call.args().set_parallel({in.Below(4) == 0 ? AnyRanges : nullptr, nullptr});
+  if (call.args().op().dropout != 0) {
+    call.args().set_dropout(in.Below(4) % 2 == 1 ? AnyDropout(in, call.args()) : nullptr);
+  }
   CheckCall(call.args());
   return 0;
 }

@@ -46,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static unsigned char before[kFuzzMemory];
   FuzzInput in(data, size);
   FuzzCall call(&in, AllBackwardCases());
+  call.AddDropout();
   const Args& args = call.args();
   std::memcpy(before, FuzzCall::memory(), kFuzzMemory);
   std::string wanted;

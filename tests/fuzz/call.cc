@@ -23,6 +23,7 @@ constexpr int64_t kRows[] = {1, 1, 2, 2, 3, 4, 9, 0};
 constexpr double kEpsilons[] = {1e-5, 0.0, 1e-6, 1e-12, 0.1, 1e-300, 0x1p-254, 0x1p252};
 constexpr float kOffsets[] = {0.0f, 1.0f, -0.25f, -1.0f};
 constexpr float kScales[] = {1.0f, -0.5f, 2.8284271f, 0x1p-126f, 0x1p100f};
+constexpr double kProbabilities[] = {0.1, 0.5, 0.0, 1.0, 0.9, 1.0 / 3, 0x1p-20, 1 - 0x1p-30};
 constexpr addnorm_dtype kRoundings[] = {0, 0, 0, ADDNORM_F32, ADDNORM_F16, ADDNORM_BF16};
 constexpr int64_t kMostElements = 320;  // of a matrix
 
@@ -147,6 +148,34 @@ void FuzzCall::Numbers() {
   if (args_.op().store != 0) args_.set_store(static_cast<addnorm_store>(in_.Below(3)));
 }
 
+void FuzzCall::AddDropout() {
+  const size_t choice = in_.Below(256);
+  if (choice % 2 == 0 || !args_.op().drops_out()) return;
+  dropout_.probability =
+      in_.Below(8) == 0 ? static_cast<double>(in_.Take<uint32_t>()) * 0x1p-32 : in_.OneOf(kProbabilities);
+  dropout_.seed = in_.Take<uint64_t>();
+  dropout_.first_row = in_.Take<uint64_t>();
+  const int64_t stride = (args_.cols() + 7) / 8 + static_cast<int64_t>(choice / 32 % 3);
+  const auto place = [&] {
+    unsigned char* mask = memory_ + used_;
+    used_ += static_cast<size_t>(stride * args_.rows()) + 8;
+    if (used_ > sizeof(memory_)) std::abort();
+    return mask;
+  };
+  if (choice / 2 % 4 == 1) {
+    unsigned char* mask = place();
+    Rng rng(in_.Take<uint16_t>());
+    for (int64_t i = 0; i < stride * args_.rows(); ++i) mask[i] = static_cast<unsigned char>(rng.Next() >> 40);
+    dropout_.mask = mask;
+    dropout_.mask_row_stride = stride;
+  }
+  if (choice / 8 % 2 == 1 && !args_.op().is_backward()) {
+    dropout_.mask_out = place();
+    dropout_.mask_out_row_stride = stride;
+  }
+  args_.set_dropout(&dropout_);
+}
+
 void FuzzCall::Fill(const OperandField& field) {
   const addnorm_output operand = args_.Get(field);
   for (int64_t row = 0; row < RowsOf(field, args_.rows()); ++row) {
@@ -225,6 +254,13 @@ std::string Outputs(const Args& args) {
           all.append(static_cast<const char*>(operand.data) + static_cast<size_t>(index) * size, size);
         }
       }
+    }
+  }
+  const addnorm_dropout* dropout = args.dropout();
+  if (dropout != nullptr && dropout->mask_out != nullptr) {
+    for (int64_t row = 0; row < args.rows(); ++row) {
+      all.append(reinterpret_cast<const char*>(dropout->mask_out) + row * dropout->mask_out_row_stride,
+                 static_cast<size_t>((args.cols() + 7) / 8));
     }
   }
   return all;

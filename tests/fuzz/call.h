@@ -29,6 +29,8 @@ class FuzzCall {
   const OpCase& op_case() const { return *op_case_; }
   Args& args() { return args_; }
   static unsigned char* memory() { return memory_; }
+  // Takes more bytes: dropout, where the operation has it, with masks in the memory.
+  void AddDropout();
 
  private:
   void Place(const OperandField& field);
@@ -44,6 +46,7 @@ class FuzzCall {
   FuzzInput& in_;
   const OpCase* op_case_;
   Args args_;
+  addnorm_dropout dropout_ = ADDNORM_DROPOUT_INIT;
   size_t used_ = 64;
 };
 

@@ -77,6 +77,7 @@ class Judgement {
       if (args_.Get(field).data != nullptr) v_.Add(ADDNORM_UNUSED_OPERAND, field.name);
     }
     for (const OperandField& field : op_.operands) Operand(field);
+    if (args_.dropout() != nullptr) Dropout(*args_.dropout());
     if (empty_ || rows_ < 0 || cols_ < 0 || unknown_) return;
     Combination();
     Memory();
@@ -90,6 +91,40 @@ class Judgement {
     if (!std::isfinite(value) || (is_epsilon && value < 0.0) || (is_scale && value == 0.0)) {
       v_.Add(ADDNORM_BAD_NUMBER, field.name);
     }
+  }
+
+  // Of a struct whose tail, if it has one, is zero.
+  void Dropout(const addnorm_dropout& given) {
+    const size_t size = given.struct_size;
+    if (size < offsetof(addnorm_dropout, first_row) || size % 8 != 0 || size > Args::kMaxStructSize) {
+      return v_.Add(ADDNORM_WRONG_STRUCT_SIZE, "dropout");
+    }
+    if (!(given.probability >= 0.0 && given.probability <= 1.0)) v_.Add(ADDNORM_BAD_NUMBER, "probability");
+    addnorm_dropout dropout = ADDNORM_DROPOUT_INIT;
+    std::memcpy(&dropout, &given, std::min(size, sizeof(dropout)));
+    if (empty_ || rows_ < 0 || cols_ < 0) return;
+    static const OperandField kMask = {"mask", 0, Shape::kColumn, false, false};
+    static const OperandField kMaskOut = {"mask_out", 0, Shape::kColumn, true, false};
+    if (given.probability != 1.0) Mask(kMask, dropout.mask, dropout.mask_row_stride);
+    Mask(kMaskOut, dropout.mask_out, dropout.mask_out_row_stride);
+  }
+
+  void Mask(const OperandField& field, const void* data, int64_t stride) {
+    if (data == nullptr) return;
+    Span span = {&field, {nullptr, 0, 0, 0}, static_cast<Wide>(reinterpret_cast<uintptr_t>(data)), 0, 0, 0};
+    span.row = (cols_ + 7) / 8;
+    if (rows_ > 1) {
+      if (stride < span.row) {
+        v_.Add(ADDNORM_STRIDE_TOO_SMALL, field.name);
+        unknown_ = true;
+        return;
+      }
+      span.stride = stride;
+    }
+    span.end = span.stride != 0 && rows_ - 1 > kNoAddress / span.stride
+                   ? kNoAddress
+                   : span.begin + (rows_ - 1) * span.stride + span.row;
+    spans_[span_count_++] = span;
   }
 
   void Operand(const OperandField& field) {
@@ -170,7 +205,7 @@ class Judgement {
       for (size_t j = 0; s.field->written && j < span_count_; ++j) {
         if (j != i && ShareBytes(s, spans_[j], rows_) && !IsInPlace(s, spans_[j], rows_)) {
           v_.Add(ADDNORM_FORBIDDEN_OVERLAP, s.field->name);
-          break;
+          if (std::strcmp(spans_[j].field->name, "mask") == 0) v_.Add(ADDNORM_FORBIDDEN_OVERLAP, "mask");
         }
       }
     }
@@ -183,7 +218,7 @@ class Judgement {
   Verdict& v_;
   bool empty_ = false;
   bool unknown_ = false;  // an operand is so wrong that nothing can be said of its dtype or place
-  std::array<Span, kOperands> spans_;
+  std::array<Span, kOperands + 2> spans_;
   size_t span_count_ = 0;
 };
 

@@ -28,7 +28,7 @@ class Verdict {
   bool in_reach = true;  // all operands lie within the memory that was named
 
  private:
-  std::array<Fault, 96> faults_;
+  std::array<Fault, 256> faults_;
   size_t count_ = 0;
   bool refused_ = false;
 };

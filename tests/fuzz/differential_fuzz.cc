@@ -22,7 +22,15 @@ void Run(const Args& args) {
 void RunRowByRow(const Args& args) {
   Args one = args;
   one.set_rows(1);
+  addnorm_dropout dropout = ADDNORM_DROPOUT_INIT;
   for (int64_t row = 0; row < args.rows(); ++row) {
+    if (args.dropout() != nullptr) {
+      dropout = *args.dropout();
+      dropout.first_row += static_cast<uint64_t>(row);
+      if (dropout.mask != nullptr) dropout.mask += row * dropout.mask_row_stride;
+      if (dropout.mask_out != nullptr) dropout.mask_out += row * dropout.mask_out_row_stride;
+      one.set_dropout(&dropout);
+    }
     for (const OperandField& field : args.op().operands) {
       addnorm_output operand = args.Get(field);
       if (operand.data == nullptr) continue;
@@ -56,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static unsigned char before[kFuzzMemory], wanted[kFuzzMemory];
   FuzzInput in(data, size);
   FuzzCall call(&in);
+  call.AddDropout();
   const Args& args = call.args();
   std::memcpy(before, FuzzCall::memory(), kFuzzMemory);
   {
