@@ -52,21 +52,6 @@ std::string WhoName(const Result& result) {
   return name;
 }
 
-}  // namespace
-
-void PrintTableHead() {
-  std::printf("| %-15s | %-19s | %-9s | %-16s | %9s | %6s | %6s | %10s | %9s | %13s | %6s |\n", "op", "dtypes", "shape",
-              "who", "ns", "GB/s", "x copy", "x one-pass", "x copy, s", "x one-pass, s", "spread");
-  std::printf("|");
-  for (const int width : {15, 19, 9, 16}) std::printf("%s|", std::string(static_cast<size_t>(width) + 2, '-').c_str());
-  for (const int width : {9, 6, 6, 10, 9, 13, 6}) {
-    std::printf("%s:|", std::string(static_cast<size_t>(width) + 1, '-').c_str());
-  }
-  std::printf("\n");
-}
-
-namespace {
-
 // What dropout costs.
 void PrintRatios(const BenchCase& c, const Competition& competition) {
   if (!c.options.dropout.present()) return;
@@ -82,6 +67,17 @@ void PrintRatios(const BenchCase& c, const Competition& competition) {
 }
 
 }  // namespace
+
+void PrintTableHead() {
+  std::printf("| %-15s | %-19s | %-9s | %-16s | %9s | %6s | %6s | %10s | %9s | %13s | %6s |\n", "op", "dtypes", "shape",
+              "who", "ns", "GB/s", "x copy", "x one-pass", "x copy, s", "x one-pass, s", "spread");
+  std::printf("|");
+  for (const int width : {15, 19, 9, 16}) std::printf("%s|", std::string(static_cast<size_t>(width) + 2, '-').c_str());
+  for (const int width : {9, 6, 6, 10, 9, 13, 6}) {
+    std::printf("%s:|", std::string(static_cast<size_t>(width) + 1, '-').c_str());
+  }
+  std::printf("\n");
+}
 
 void PrintTableRows(const BenchCase& c, const Competition& competition) {
   const std::string variant = c.Variant();

@@ -7,13 +7,14 @@
 set(slow_in_emulator
   Accuracy.* AccuracyBackward.* BatchIndependence.ATokenAlone* EqualBits.AnyBatchSizeAndRowPosition EqualBits.EveryTarget*
   EqualBitsBackward.EveryTarget* EqualBitsBackward.RowsDoNotDependOnTheirBatch
+  Dropout.EveryTargetWithLongAndManyRows DropoutBackward.EveryTargetWithLongRows DropoutBackward.WithinTheBounds
   EqualBitsBackward.SavedStatisticsInF64AreTheRecomputedOnes ParallelBackward.* FloatingPointMode.ChangesNoBitAndIsRestored
   Fusion.AddThenNorm Fusion.NormThenAdd Fusion.Outputs* InPlace.EqualsSeparateMemory PathBoundaries.* Ops/OverlapTest.*
   ReportedFaults.NaNAndInfinityStayInTheirRow SpecialRows.OfUnitSpread SpecialRows.WithoutSpreadGiveBeta Store.* SveLength.*)
 list(JOIN slow_in_emulator ":" slow_in_emulator)
 # On two of the CPUs, these as well.
 set(slower_tests
-  BatchIndependence.ATokenAlone* EqualBitsBackward.EveryTargetAtEveryLength FloatingPointMode.* Fusion.NormThenAdd
+  BatchIndependence.ATokenAlone* Dropout.EveryTargetWithLongAndManyRows EqualBitsBackward.EveryTargetAtEveryLength FloatingPointMode.* Fusion.NormThenAdd
   PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow ReportedFaults.NaNAndInfinityStayInTheirRow
   SpecialRows.WithoutSpreadGiveBeta Store.* SveLength.*)
 list(JOIN slower_tests ":" slower_tests)

@@ -114,11 +114,7 @@ class Judgement {
     Span span = {&field, {nullptr, 0, 0, 0}, static_cast<Wide>(reinterpret_cast<uintptr_t>(data)), 0, 0, 0};
     span.row = (cols_ + 7) / 8;
     if (rows_ > 1) {
-      if (stride < span.row) {
-        v_.Add(ADDNORM_STRIDE_TOO_SMALL, field.name);
-        unknown_ = true;
-        return;
-      }
+      if (stride < span.row) return v_.Add(ADDNORM_STRIDE_TOO_SMALL, field.name);
       span.stride = stride;
     }
     span.end = span.stride != 0 && rows_ - 1 > kNoAddress / span.stride
