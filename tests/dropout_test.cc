@@ -81,7 +81,7 @@ TEST(Dropout, MaskIsThatOfTheGenerator) {
   const uint64_t first_rows[] = {0, 0xffffffffu, ~uint64_t{0}};  // and over the ends of 32 and 64 bits
   size_t next = 0;
   for (const int64_t cols : {1, 7, 8, 9, 31, 63, 64, 65, 127, 128, 129, 200, 255, 256, 257, 1025, 4097}) {
-    for (const std::string& target : SupportedTargets()) {
+    for (const std::string& target : TestedTargets()) {
       DropoutOptions dropout;
       dropout.probability = probabilities[++next % 7];
       dropout.seed = seeds[next % 6];
@@ -96,7 +96,7 @@ TEST(Dropout, MaskIsThatOfTheGenerator) {
 TEST(Dropout, EveryBitOfANumberCounts) {
   constexpr int64_t kCols = 130;
   DropoutOptions dropout;
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     for (const int64_t col : {0, 1, 2, 31, 32, 63, 64, 95, 96, 126, 127, 128, 129}) {
       const double number = static_cast<double>(DropoutNumber(dropout.seed, 0, col));
       const auto kept = [&](double probability) {
@@ -132,7 +132,7 @@ TEST(Dropout, WithinTheBounds) {
 
 void CheckTargets(Problem& problem) {
   const std::string wanted = RunOn("scalar", problem);
-  for (const std::string& target : SupportedTargets()) {
+  for (const std::string& target : TestedTargets()) {
     EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
   }
 }
@@ -178,7 +178,7 @@ TEST(Dropout, AnySplitStrideAndAlignment) {
         const std::string wanted = RunOn("scalar", whole);
         std::vector<std::string> rows;
         for (int64_t row = 0; row < kRows; ++row) rows.push_back(whole.OutputsOfRows(row, 1));
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           const ScopedTarget scoped(target);
           for (const int64_t first : {0, 1, 9, 22}) {
             Options part_options = options;
@@ -226,7 +226,7 @@ TEST(Dropout, InPlaceEqualsSeparateMemory) {
           apart.FillByKind(3);
           in_place.CopyInputs(apart);
           const std::string wanted = RunOn("scalar", apart);
-          for (const std::string& target : SupportedTargets()) {
+          for (const std::string& target : TestedTargets()) {
             EXPECT_TRUE(SameBits(target, RunOn(target, in_place), wanted, in_place));
           }
         }
@@ -246,7 +246,7 @@ TEST(Dropout, ProbabilityZeroIsNoDropout) {
         without.FillByKind(4);
         with.CopyInputs(without);
         const std::string wanted = RunOn("scalar", without);
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           EXPECT_TRUE(SameBits(target, RunOn(target, with), wanted, with));
         }
       }
@@ -268,7 +268,7 @@ TEST(Dropout, ProbabilityOneGivesTheResidual) {
         problem.FillByKind(4);
         problem.Set(kX, 0, 5, std::numeric_limits<float>::quiet_NaN());
         problem.Set(kResidual, 0, 6, -0.0f);
-        for (const std::string& target : SupportedTargets()) {
+        for (const std::string& target : TestedTargets()) {
           RunOn(target, problem);
           for (int64_t row = 0; row < problem.rows(); ++row) {
             for (int64_t col = 0; col < problem.cols(); ++col) {
@@ -294,7 +294,7 @@ TEST(Dropout, WhatIsDroppedIsNotLookedAt) {
           spoiled.Set(kX, row, col, col % 2 == 0 ? std::nanf("") : std::numeric_limits<float>::infinity());
         }
       }
-      for (const std::string& target : SupportedTargets()) {
+      for (const std::string& target : TestedTargets()) {
         const std::string wanted = RunOn(target, clean);
         EXPECT_TRUE(SameBits(target, RunOn(target, spoiled), wanted, clean));
       }
