@@ -140,7 +140,7 @@ const addnorm_dropout* AnyDropout(FuzzInput& in, const Args& args) {
   dropout.probability = in.Below(8) == 0 ? F64OfBits(in.Take<uint64_t>()) : in.OneOf(kProbabilities);
   dropout.seed = in.Take<uint32_t>();
   dropout.first_row = in.Take<uint64_t>();
-  const auto stride = [&] { return in.Below(2) == 0 ? (args.cols() + 7) / 8 : Size(in); };
+  const auto stride = [&] { return in.Below(2) == 0 ? args.cols() / 8 + (args.cols() % 8 != 0 ? 1 : 0) : Size(in); };
   if (in.Below(2) == 0) dropout.mask = static_cast<const uint8_t*>(Pointer(in, args));
   dropout.mask_row_stride = stride();
   if (in.Below(2) == 0) dropout.mask_out = static_cast<uint8_t*>(Pointer(in, args));

@@ -112,7 +112,7 @@ class Judgement {
   void Mask(const OperandField& field, const void* data, int64_t stride) {
     if (data == nullptr) return;
     Span span = {&field, {nullptr, 0, 0, 0}, static_cast<Wide>(reinterpret_cast<uintptr_t>(data)), 0, 0, 0};
-    span.row = (cols_ + 7) / 8;
+    span.row = (static_cast<Wide>(cols_) + 7) / 8;
     if (rows_ > 1) {
       if (stride < span.row) return v_.Add(ADDNORM_STRIDE_TOO_SMALL, field.name);
       span.stride = stride;
