@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "src/compiler.h"
 #include "src/dropout.h"
 #include "src/vector/elements-inl.h"
 #include "src/vector/loops-inl.h"
@@ -196,32 +195,11 @@ inline HWY_NOINLINE void ReadMask(const Call& c, int64_t row, size_t begin, size
   }
 }
 
-// Columns of which x is dropped out at once.
+// Columns of which x is dropped out at once: few enough that memory is not idle for long while their mask is generated.
 inline constexpr size_t kDropoutPiece = 2 * static_cast<size_t>(kMaskBlock);
-
-// Asks for a piece of a matrix that is read soon.
-inline void PrefetchPiece(const Operand& matrix, int64_t row, size_t col, size_t count) {
-  const size_t size = SizeOf(static_cast<Dtype>(matrix.dtype));
-  const char* from = static_cast<const char*>(matrix.data) + row * matrix.row_stride * static_cast<int64_t>(size);
-  for (size_t i = col * size; i < (col + count) * size; i += 64) ADDNORM_PREFETCH_L2(from + i);
-}
-
-// While the mask of a piece is generated, the next one is on its way from memory.
-inline HWY_NOINLINE void PrefetchNextPiece(const Call& c, int64_t row, size_t col) {
-  const size_t cols = static_cast<size_t>(c.cols);
-  if (col >= cols) {
-    if (++row == c.rows) return;
-    col = 0;
-  }
-  const size_t count = std::min(kDropoutPiece, cols - col);
-  PrefetchPiece(c.x, row, col, count);
-  PrefetchPiece(c.residual, row, col, count);
-}
 
 // What is added to the residual, in f32: a piece of x + bias, scaled where it is kept.
 inline HWY_NOINLINE void DropOut(const Call& c, int64_t row, size_t begin, size_t count, float* to) {
-  constexpr int64_t kElementsInL2 = int64_t{1} << 18;
-  if (c.rows > kElementsInL2 / c.cols) PrefetchNextPiece(c, row, begin + kDropoutPiece);
   MaskChunk mask;
   ReadMask(c, row, begin, count, &mask);
   const ElementRow<Elements::kAny> x(c.x, row), bias(c.bias, 0);

@@ -230,7 +230,9 @@ class OracleInputs {
     }
     if (args.dropout() != nullptr) {
       r.kept = kept_.data() + row * args.cols();
-      r.dropout_scale = static_cast<float>(1.0 / (1.0 - args.dropout()->probability));
+      DropoutOptions dropout;
+      dropout.probability = args.dropout()->probability;
+      r.dropout_scale = dropout.Scale();
     }
     return r;
   }

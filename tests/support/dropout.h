@@ -30,7 +30,8 @@ struct DropoutOptions {
   bool present() const { return probability >= 0.0; }
   bool given() const { return masks == Masks::kGiven || masks == Masks::kGivenAndWritten; }
   bool written() const { return masks == Masks::kWritten || masks == Masks::kGivenAndWritten; }
-  float Scale() const { return static_cast<float>(1.0 / (1.0 - probability)); }
+  // With probability 1 nothing is kept, and there is none.
+  float Scale() const { return probability < 1.0 ? static_cast<float>(1.0 / (1.0 - probability)) : 0.0f; }
   // Of the row `row` of the call. A mask that is given is that of another seed.
   bool IsKept(int64_t row, int64_t col) const;
 };
