@@ -192,7 +192,7 @@ class Judgement {
       // The library may call what no memory can hold too large.
       const bool certain = s.end >= Wide{1} << 64;  // not even the address behind it exists
       if (certain || s.end - s.begin >= Wide{1} << 48) v_.Add(ADDNORM_SIZE_TOO_LARGE, s.field->name, certain);
-      nowhere = nowhere || certain;
+      nowhere = nowhere || (certain && s.operand.data != nullptr);  // masks are looked at last
       v_.in_reach = v_.in_reach && s.begin >= static_cast<Wide>(reinterpret_cast<uintptr_t>(begin_)) &&
                     s.end <= static_cast<Wide>(reinterpret_cast<uintptr_t>(end_));
     }
