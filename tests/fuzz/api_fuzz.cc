@@ -245,11 +245,10 @@ class OracleInputs {
     options.first_row = dropout.first_row;
     kept_.clear();
     for (int64_t row = 0; row < args_->rows(); ++row) {
-      const uint8_t* mask = dropout.mask;
+      const uint8_t* mask = dropout.probability != 1.0 ? dropout.mask : nullptr;
       if (mask != nullptr && row != 0) mask += row * dropout.mask_row_stride;
       for (int64_t col = 0; col < args_->cols(); ++col) {
-        const bool given = mask != nullptr && dropout.probability != 1.0;
-        kept_.push_back(given ? mask[col / 8] >> (col % 8) & 1 : options.IsKept(row, col) ? 1 : 0);
+        kept_.push_back(mask != nullptr ? mask[col / 8] >> (col % 8) & 1 : options.IsKept(row, col) ? 1 : 0);
       }
     }
   }
