@@ -46,6 +46,7 @@ TEST(DropoutBackward, EveryTargetAtEveryLength) {
   for (const OpCase& op_case : AllBackwardCases()) {
     const std::vector<BackwardOptions> all = BackwardDropoutOptionsOf(op_case);
     for (int64_t cols = 1; cols <= 131 && !all.empty(); ++cols) {
+      if (cols > 35 && cols % 5 != (&op_case - AllBackwardCases().data()) % 5) continue;  // each with some cases
       BackwardProblem problem(op_case, all[++next % all.size()], 5, cols, cols % 3, cols % 4);
       problem.FillByKind(next, static_cast<int>(next));
       CheckTargets(problem);
