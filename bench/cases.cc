@@ -8,9 +8,9 @@
 
 namespace addnorm_bench {
 
+using addnorm_test::BackwardOptions;
 using addnorm_test::DataKind;
 using addnorm_test::OpCase;
-using addnorm_test::Operand;
 using addnorm_test::Options;
 using addnorm_test::VectorType;
 
@@ -50,7 +50,7 @@ double BenchCase::Floor() const {
   for (const addnorm_dtype dtype : {d.x, d.residual, d.sum, d.y}) {
     if (dtype != 0 && dtype != ADDNORM_F32) return std::numeric_limits<double>::infinity();
   }
-  if (addnorm_test::IsNorm(op_case->op()) && Variant().empty()) {
+  if (addnorm_test::IsNorm(op_case->op()) && !op_case->fields->is_backward() && Variant().empty()) {
     if (ShapeName() == "512x4096") return 1.3;
     if (ShapeName() == "32x4096" || ShapeName() == "128x768") return 2.0;
   }
@@ -58,21 +58,20 @@ double BenchCase::Floor() const {
 }
 
 bool BenchCase::CanBeInPlace() const {
+  if (addnorm_test::IsReduction(op_case->op()) || op_case->fields->is_backward()) return false;
   const addnorm_dtypes& d = op_case->dtypes;
-  const auto dtype = [&](Operand operand) {
-    return operand == addnorm_test::kX          ? d.x
-           : operand == addnorm_test::kResidual ? d.residual
-           : operand == addnorm_test::kSumOut   ? d.sum
-                                                : d.y;
+  const auto dtype = [&](const std::string& operand) {
+    return operand == "x" ? d.x : operand == "residual" ? d.residual : operand == "sum_out" ? d.sum : d.y;
   };
-  for (const Operand output : {addnorm_test::kSumOut, addnorm_test::kY}) {
+  for (const char* const output : {"sum_out", "y"}) {
     if (dtype(output) != dtype(InPlaceOf(*op_case, output))) return false;
   }
-  return !addnorm_test::IsReduction(op_case->op());
+  return true;
 }
 
 const OpCase& UniformOpCase(addnorm_op op, addnorm_dtype dtype) {
-  const std::vector<OpCase>& all = addnorm_test::AllOpCases();
+  const std::vector<OpCase>& all =
+      op >= ADDNORM_OP_ADD_BACKWARD ? addnorm_test::AllBackwardCases() : addnorm_test::AllOpCases();
   return *std::find_if(all.begin(), all.end(), [&](const OpCase& c) {
     const addnorm_dtypes& d = c.dtypes;
     const auto same = [&](addnorm_dtype other) { return other == 0 || other == dtype; };
@@ -84,7 +83,7 @@ BenchCase MakeCase(const OpCase& op_case, const MatrixShape& shape) {
   BenchCase made;
   made.op_case = &op_case;
   made.shape = shape;
-  made.options = ModelOptions(op_case);
+  if (!op_case.fields->is_backward()) made.options = ModelOptions(op_case);
   return made;
 }
 
@@ -96,12 +95,20 @@ Options ModelOptions(const OpCase& op_case) {
   return options;
 }
 
-Operand InPlaceOf(const OpCase& op_case, Operand output) {
+BackwardOptions ModelBackwardOptions(const OpCase& op_case, double epsilon) {
+  BackwardOptions options;
+  options.gamma = VectorType::kStorage;
+  options.epsilon = epsilon;
+  options.saved = ADDNORM_F32;
+  options.dbeta = addnorm_test::IsBackwardOfLayerNorm(op_case.op());
+  options.dbias = false;
+  return options;
+}
+
+std::string InPlaceOf(const OpCase& op_case, const std::string& output) {
   const addnorm_op op = op_case.op();
-  if (output == addnorm_test::kSumOut && addnorm_test::AddsBefore(op)) return addnorm_test::kResidual;
-  if (output == addnorm_test::kY && addnorm_test::IsNorm(op)) {
-    return addnorm_test::AddsAfter(op) ? addnorm_test::kResidual : addnorm_test::kX;
-  }
+  if (output == "sum_out" && addnorm_test::AddsBefore(op)) return "residual";
+  if (output == "y" && addnorm_test::IsNorm(op)) return addnorm_test::AddsAfter(op) ? "residual" : "x";
   return output;
 }
 

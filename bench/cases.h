@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/backward.h"
 #include "support/inputs.h"
 #include "support/op_case.h"
 
@@ -21,7 +22,7 @@ struct MatrixShape {
 struct BenchCase {
   const addnorm_test::OpCase* op_case = nullptr;
   MatrixShape shape = {0, 0};
-  addnorm_test::Options options = {};
+  addnorm_test::Options options = {};  // of a backward case epsilon alone
   addnorm_test::DataKind data = addnorm_test::DataKind::kNormal;
   std::string label = {};  // what has this shape, as in "Llama 3.1 8B"
   bool cold = false;       // no operand is in a cache when a call begins
@@ -53,8 +54,12 @@ BenchCase MakeCase(const addnorm_test::OpCase& op_case, const MatrixShape& shape
 // operands, if there are any.
 addnorm_test::Options ModelOptions(const addnorm_test::OpCase& op_case);
 
+// Of the backward cases: gamma, the statistics as f32, d_sum, and all outputs but what belongs to operands that
+// ModelOptions leave out.
+addnorm_test::BackwardOptions ModelBackwardOptions(const addnorm_test::OpCase& op_case, double epsilon);
+
 // The input whose place an output takes in place; the output itself where it has none.
-addnorm_test::Operand InPlaceOf(const addnorm_test::OpCase& op_case, addnorm_test::Operand output);
+std::string InPlaceOf(const addnorm_test::OpCase& op_case, const std::string& output);
 
 }  // namespace addnorm_bench
 

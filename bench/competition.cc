@@ -98,8 +98,8 @@ void Competition::AddPeers(const BenchCase& bench_case) {
       continue;
     }
     using Ways = std::vector<Peer::Way>;
-    const std::vector<Ways> copies = ForEachPart<Ways>(
-        *operands_, 1, [&](const Part& part) { return peer.prepare(MakePeerCall(*operands_, part)); });
+    const std::vector<Ways> copies =
+        ForEachPart<Ways>(*operands_, 1, [&](const Part& part) { return PreparePeer(peer, *operands_, part); });
     std::vector<Candidate> candidates;
     for (size_t way = 0; way < copies[0].size(); ++way) {
       std::vector<std::function<void()>> calls;

@@ -2,10 +2,11 @@
 #ifndef ADDNORM_BENCH_OPERANDS_H_
 #define ADDNORM_BENCH_OPERANDS_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cases.h"
 
@@ -40,7 +41,7 @@ class Operands {
   explicit Operands(const BenchCase& bench_case, int64_t max_rows = INT64_MAX);
 
   const addnorm_test::OpCase& op_case() const { return *case_.op_case; }
-  const addnorm_test::Options& options() const { return case_.options; }
+  double epsilon() const { return case_.options.epsilon; }
   bool in_place() const { return case_.in_place; }
   int64_t rows() const { return rows_; }
   int64_t cols() const { return case_.shape.cols; }
@@ -48,9 +49,10 @@ class Operands {
   // Of one call: each operand counted once for reading it and once for writing it. Statistics are not counted.
   size_t bytes() const { return bytes_; }
 
-  bool Has(addnorm_test::Operand operand) const { return places_[operand].present; }
-  addnorm_dtype Dtype(addnorm_test::Operand operand) const { return places_[operand].dtype; }
-  char* Data(addnorm_test::Operand operand, const Part& part) const;  // null where absent
+  // By the names in addnorm.h and training.h.
+  bool Has(const std::string& operand) const { return Find(operand) != nullptr; }
+  size_t ElementSize(const std::string& operand) const;            // 0 where absent
+  char* Data(const std::string& operand, const Part& part) const;  // null where absent
   addnorm_test::Args MakeArgs(const Part& part) const;
 
   Part All(size_t copy = 0) const { return {copy, 0, rows_}; }
@@ -58,19 +60,25 @@ class Operands {
   Part Share(size_t copy, int part, int parts) const;
 
  private:
+  // An operand that is there.
   struct Place {
-    bool present = false;
-    addnorm_dtype dtype = 0;
-    addnorm_test::Shape shape = addnorm_test::Shape::kMatrix;
-    size_t offset = 0;  // in a copy
-    size_t row_bytes = 0;
+    const addnorm_test::OperandField* field;
+    addnorm_dtype dtype;
+    size_t row_bytes;
+    size_t offset;  // in a copy
   };
-  void Fill(const addnorm_test::Problem& sample);
+  const Place* Find(const std::string& operand) const;  // null where absent
+  int64_t RowsOf(const Place& place) const;
+  void PlaceOperands(bool written);
+  void PlaceWorkspace();
+  void Fill();
+  char* At(const Place& place, const Part& part) const;
 
   BenchCase case_;
   int64_t rows_;
   size_t copies_ = 1, bytes_ = 0, copy_bytes_ = 0;
-  std::array<Place, addnorm_test::kOperands> places_;
+  std::vector<Place> places_;
+  size_t workspace_ = 0;                                  // offset in a copy
   addnorm_test::Args args_;                               // all but the places
   std::unique_ptr<addnorm_test::DropoutMemory> dropout_;  // null without
   AlignedMemory memory_;

@@ -69,10 +69,10 @@ void PrintRatios(const BenchCase& c, const Competition& competition) {
 }  // namespace
 
 void PrintTableHead() {
-  std::printf("| %-15s | %-19s | %-9s | %-16s | %9s | %6s | %6s | %10s | %9s | %13s | %6s |\n", "op", "dtypes", "shape",
+  std::printf("| %-23s | %-19s | %-9s | %-16s | %9s | %6s | %6s | %10s | %9s | %13s | %6s |\n", "op", "dtypes", "shape",
               "who", "ns", "GB/s", "x copy", "x one-pass", "x copy, s", "x one-pass, s", "spread");
   std::printf("|");
-  for (const int width : {15, 19, 9, 16}) std::printf("%s|", std::string(static_cast<size_t>(width) + 2, '-').c_str());
+  for (const int width : {23, 19, 9, 16}) std::printf("%s|", std::string(static_cast<size_t>(width) + 2, '-').c_str());
   for (const int width : {9, 6, 6, 10, 9, 13, 6}) {
     std::printf("%s:|", std::string(static_cast<size_t>(width) + 1, '-').c_str());
   }
@@ -83,7 +83,7 @@ void PrintTableRows(const BenchCase& c, const Competition& competition) {
   const std::string variant = c.Variant();
   if (!variant.empty()) std::printf("| **%s** | | | | | | | | | | |\n", variant.c_str());
   for (const Result& result : competition.results()) {
-    std::printf("| %-15s | %-19s | %-9s | %-16s | %9.0f | %6.1f |", c.OpName().c_str(), c.DtypesName().c_str(),
+    std::printf("| %-23s | %-19s | %-9s | %-16s | %9.0f | %6.1f |", c.OpName().c_str(), c.DtypesName().c_str(),
                 c.ShapeName().c_str(), WhoName(result).c_str(), result.timing.ns,
                 static_cast<double>(competition.bytes()) / result.timing.ns);
     int column = 0;

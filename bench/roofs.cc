@@ -6,16 +6,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 
-#include "support/dtype.h"
 #include "sweep.h"
 
 namespace addnorm_bench {
 namespace {
-
-using addnorm_test::Operand;
 
 // A multiple of every vector's size.
 constexpr size_t kBlock = 64;
@@ -37,10 +35,13 @@ struct Work {
 };
 
 bool IsAligned(const SweepShape& shape, const SweepOperands& operands, size_t vector_bytes) {
-  return reinterpret_cast<uintptr_t>(operands.sum) % vector_bytes == 0 &&
-         reinterpret_cast<uintptr_t>(operands.y) % vector_bytes == 0 &&
-         operands.row_bytes * static_cast<size_t>(std::max(shape.sum, 1)) % vector_bytes == 0 &&
-         operands.row_bytes * static_cast<size_t>(std::max(shape.y, 1)) % vector_bytes == 0;
+  for (int i = 0; i < 2; ++i) {
+    const size_t row_bytes = operands.row_bytes * static_cast<size_t>(std::max(shape.outputs[i], 1));
+    if (reinterpret_cast<uintptr_t>(operands.outputs[i]) % vector_bytes != 0 || row_bytes % vector_bytes != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<Candidate> CandidatesFor(const SweepShape& shape, bool streaming, const std::shared_ptr<const Work>& work,
@@ -66,9 +67,15 @@ std::vector<Candidate> CandidatesFor(const SweepShape& shape, bool streaming, co
   return candidates;
 }
 
-size_t SizeOf(const Operands& operands, Operand operand) {
-  return operands.Has(operand) ? addnorm_test::DtypeSize(operands.Dtype(operand)) : 0;
-}
+// What takes which place in a sweep; of the forward operations and of their backward.
+struct Places {
+  const char* inputs[3];
+  const char* vectors[2];
+  const char* outputs[2];
+  const char* sums[2];
+};
+constexpr Places kForward = {{"x", "residual", ""}, {"gamma", "beta"}, {"sum_out", "y"}, {"", ""}};
+constexpr Places kBackward = {{"dy", "x", "d_sum"}, {"gamma", ""}, {"d_residual", "dx"}, {"dgamma", "dbeta"}};
 
 }  // namespace
 
@@ -78,27 +85,33 @@ const char* RoofName(RoofKind kind) {
 }
 
 Roofs::Roofs(const Operands& operands, Runner* runner) {
+  const Places& places = operands.op_case().fields->is_backward() ? kBackward : kForward;
   size_t narrowest = sizeof(float);
-  for (const Operand operand : {addnorm_test::kX, addnorm_test::kResidual, addnorm_test::kGamma, addnorm_test::kBeta,
-                                addnorm_test::kSumOut, addnorm_test::kY}) {
-    if (operands.Has(operand)) narrowest = std::min(narrowest, SizeOf(operands, operand));
-  }
-  const auto width = [&](Operand operand) { return static_cast<int>(SizeOf(operands, operand) / narrowest); };
-  const SweepShape shape = {width(addnorm_test::kX), width(addnorm_test::kResidual),
-                            operands.Has(addnorm_test::kGamma) + operands.Has(addnorm_test::kBeta),
-                            width(addnorm_test::kSumOut), width(addnorm_test::kY)};
+  const auto narrow = [&](const char* operand) {
+    if (operands.Has(operand)) narrowest = std::min(narrowest, operands.ElementSize(operand));
+  };
+  for (const char* const operand : places.inputs) narrow(operand);
+  for (const char* const operand : places.vectors) narrow(operand);
+  for (const char* const operand : places.outputs) narrow(operand);
+  const auto width = [&](const char* operand) { return static_cast<int>(operands.ElementSize(operand) / narrowest); };
+  SweepShape shape = {};
+  std::transform(std::begin(places.inputs), std::end(places.inputs), shape.inputs, width);
+  std::transform(std::begin(places.outputs), std::end(places.outputs), shape.outputs, width);
+  for (const char* const operand : places.vectors) shape.vectors += operands.Has(operand);
   const auto work = std::make_shared<Work>();
   work->threads = static_cast<size_t>(runner->threads());
   for (size_t copy = 0; copy < operands.copies(); ++copy) {
     for (int part = 0; part < runner->threads(); ++part) {
       const Part share = operands.Share(copy, part, runner->threads());
-      SweepOperands at = {operands.Data(addnorm_test::kX, share),
-                          operands.Data(addnorm_test::kResidual, share),
-                          {operands.Data(addnorm_test::kGamma, share), operands.Data(addnorm_test::kBeta, share)},
-                          operands.Data(addnorm_test::kSumOut, share),
-                          operands.Data(addnorm_test::kY, share),
-                          static_cast<size_t>(share.rows),
-                          static_cast<size_t>(operands.cols()) * narrowest};
+      const auto data = [&](const char* operand) { return operands.Data(operand, share); };
+      SweepOperands at = {};
+      std::transform(std::begin(places.inputs), std::end(places.inputs), at.inputs, data);
+      std::transform(std::begin(places.vectors), std::end(places.vectors), at.vectors, data);
+      std::transform(std::begin(places.outputs), std::end(places.outputs), at.outputs, data);
+      std::transform(std::begin(places.sums), std::end(places.sums), at.sums, data);
+      at.rows = static_cast<size_t>(share.rows);
+      at.row_bytes = static_cast<size_t>(operands.cols()) * narrowest;
+      at.sum_bytes = static_cast<size_t>(operands.cols()) * operands.ElementSize(places.sums[0]);
       if (shape.vectors == 0) {  // nothing tells the rows apart
         at.row_bytes *= at.rows;
         at.rows = 1;
@@ -111,7 +124,7 @@ Roofs::Roofs(const Operands& operands, Runner* runner) {
     std::fprintf(stderr, "%s: no sweep for these operands\n", operands.op_case().name.c_str());
     std::abort();
   }
-  if (shape.sum + shape.y > 0) ways_[kOnePassStreaming] = CandidatesFor(shape, true, work, runner);
+  if (shape.outputs[0] + shape.outputs[1] > 0) ways_[kOnePassStreaming] = CandidatesFor(shape, true, work, runner);
   AddCopies(operands, runner);
 }
 
@@ -127,13 +140,13 @@ void Roofs::AddCopies(const Operands& operands, Runner* runner) {
   for (size_t i = 0; i < operands.copies() * threads; ++i) {
     SweepOperands copy = {};
     char* const from = memory_.data() + i * halves * stride;
-    copy.x = from;
-    copy.y = from + (halves - 1) * stride;
+    copy.inputs[0] = from;
+    copy.outputs[1] = from + (halves - 1) * stride;
     copy.rows = 1;
     copy.row_bytes = share;
     work->operands.push_back(copy);
   }
-  const SweepShape shape = {1, 0, 0, 0, 1};
+  const SweepShape shape = {{1, 0, 0}, 0, {0, 1}};
   ways_[kCopy] = CandidatesFor(shape, false, work, runner);
   // The last few bytes that fill no vector would only be in the way.
   const auto whole = std::make_shared<Work>(*work);
@@ -143,8 +156,8 @@ void Roofs::AddCopies(const Operands& operands, Runner* runner) {
   ways_[kCopy].push_back({"memcpy", [work, share, runner](long times) {
                             runner->Repeat(times, [&](size_t copy, int part) {
                               const SweepOperands& at = work->At(copy, part);
-                              std::memcpy(at.y, at.x, share);
-                              __asm__ volatile("" : : "r"(at.y) : "memory");  // the copy is looked at
+                              std::memcpy(at.outputs[1], at.inputs[0], share);
+                              __asm__ volatile("" : : "r"(at.outputs[1]) : "memory");  // the copy is looked at
                             });
                           }});
 }

@@ -3,7 +3,7 @@
 // What a kernel is compared with.
 //  - Copy roof: the fastest way to move as many bytes, half of them read and half written.
 //  - One-pass roof: the fastest single sweep over the same operands in the same memory, that reads every one (gamma and
-//    beta once a row), writes every output, and reduces nothing.
+//    beta once a row), writes every output (dgamma and dbeta once), and reduces nothing.
 // Each with ordinary stores (for the copy also memcpy), and with streaming stores, which go past the caches.
 #ifndef ADDNORM_BENCH_ROOFS_H_
 #define ADDNORM_BENCH_ROOFS_H_

@@ -29,20 +29,34 @@ std::vector<const OpCase*> NormsInF32AndBf16() {
   return cases;
 }
 
-std::vector<BenchCase> All() {
+std::vector<BenchCase> OverTableShapes(const std::vector<const OpCase*>& op_cases) {
   std::vector<BenchCase> cases;
-  for (const OpCase& op_case : addnorm_test::AllOpCases()) {
-    for (const MatrixShape& shape : kTableShapes) cases.push_back(MakeCase(op_case, shape));
+  for (const OpCase* op_case : op_cases) {
+    for (const MatrixShape& shape : kTableShapes) cases.push_back(MakeCase(*op_case, shape));
   }
   return cases;
 }
 
+std::vector<BenchCase> All() {
+  std::vector<const OpCase*> op_cases;
+  for (const OpCase& op_case : addnorm_test::AllOpCases()) op_cases.push_back(&op_case);
+  for (const OpCase& op_case : addnorm_test::AllBackwardCases()) op_cases.push_back(&op_case);
+  return OverTableShapes(op_cases);
+}
+
 std::vector<BenchCase> Table() {
-  std::vector<BenchCase> cases;
-  for (addnorm_op op = ADDNORM_OP_ADD; op < ADDNORM_OP_ADD_BACKWARD; ++op) {
-    for (const MatrixShape& shape : kTableShapes) cases.push_back(MakeCase(F32Case(op), shape));
+  std::vector<const OpCase*> op_cases;
+  for (addnorm_op op = ADDNORM_OP_ADD; op < ADDNORM_OP_ADD_BACKWARD; ++op) op_cases.push_back(&F32Case(op));
+  return OverTableShapes(op_cases);
+}
+
+std::vector<BenchCase> Backward() {
+  std::vector<const OpCase*> op_cases;
+  for (const addnorm_test::OpFields& fields : addnorm_test::BackwardOpFields()) op_cases.push_back(&F32Case(fields.op));
+  for (const addnorm_op op : {ADDNORM_OP_LAYER_NORM_BACKWARD, ADDNORM_OP_ADD_RMS_NORM_BACKWARD}) {
+    op_cases.push_back(&UniformOpCase(op, ADDNORM_BF16));
   }
-  return cases;
+  return OverTableShapes(op_cases);
 }
 
 std::vector<BenchCase> Decode() {
@@ -131,6 +145,7 @@ const std::vector<Suite>& AllSuites() {
   static const std::vector<Suite> suites = {
       {"all", "every operation and combination of dtypes, over the shapes of the table", All},
       {"table", "every operation that writes a matrix, f32, over the shapes of the table", Table},
+      {"backward", "every gradient, f32, and two in bf16, over the shapes of the table", Backward},
       {"decode", "one row of 16, 64 ... 16384 columns", Decode},
       {"prefill", "matrices of 128x4096 ... 8192x8192", Prefill},
       {"models", "the norms of well-known models, one token and many", ModelCases},

@@ -64,76 +64,101 @@ void StoreAll(Vector value, char* to) {
 }
 
 // Bytes that do not fill a vector.
-template <int kX, int kResidual, int kVectors, int kSum, int kY>
+template <int kInput0, int kInput1, int kInput2, int kVectors, int kOutput0, int kOutput1>
 char SweepTail(const SweepOperands& o, size_t row, size_t begin) {
   char all = 0;
   for (size_t at = begin; at < o.row_bytes; ++at) {
     const size_t wide = row * o.row_bytes + at;
     char value = 0;
-    for (size_t i = 0; i < kX; ++i) value = static_cast<char>(value ^ o.x[wide * kX + i]);
-    for (size_t i = 0; i < kResidual; ++i) value = static_cast<char>(value ^ o.residual[wide * kResidual + i]);
-    for (size_t i = 0; i < kSum; ++i) o.sum[wide * kSum + i] = value;
+    for (size_t i = 0; i < kInput0; ++i) value = static_cast<char>(value ^ o.inputs[0][wide * kInput0 + i]);
+    for (size_t i = 0; i < kInput1; ++i) value = static_cast<char>(value ^ o.inputs[1][wide * kInput1 + i]);
+    for (size_t i = 0; i < kInput2; ++i) value = static_cast<char>(value ^ o.inputs[2][wide * kInput2 + i]);
+    for (size_t i = 0; i < kOutput0; ++i) o.outputs[0][wide * kOutput0 + i] = value;
     for (size_t i = 0; i < kVectors; ++i) value = static_cast<char>(value ^ o.vectors[i][at]);
-    for (size_t i = 0; i < kY; ++i) o.y[wide * kY + i] = value;
+    for (size_t i = 0; i < kOutput1; ++i) o.outputs[1][wide * kOutput1 + i] = value;
     all = static_cast<char>(all ^ value);
   }
   return all;
 }
 
-template <int kX, int kResidual, int kVectors, int kSum, int kY, int kUnroll, bool kStreaming>
+// What is written once.
+inline void StoreSums(const SweepOperands& o, Vector value) {
+  for (char* const sum : o.sums) {
+    if (sum == nullptr) continue;
+    size_t at = 0;
+    for (; at + kBytes <= o.sum_bytes; at += kBytes) StoreAll<1, false>(value, sum + at);
+    for (; at < o.sum_bytes; ++at) sum[at] = 0;
+  }
+}
+
+template <int kInput0, int kInput1, int kInput2, int kVectors, int kOutput0, int kOutput1, int kUnroll, bool kStreaming>
 void SweepRows(const SweepOperands& operands) {
   const SweepOperands o = operands;  // no store of the loop can change it: it stays in registers
   Vector kept[kUnroll] = {};         // what is read must be used where nothing is written
   char tail = 0;
+  const auto row_of = [&](auto* first, size_t row, int width) {
+    return width != 0 ? first + row * o.row_bytes * static_cast<size_t>(width) : nullptr;
+  };
   for (size_t row = 0; row < o.rows; ++row) {
-    const char* const x = o.x + row * o.row_bytes * kX;
-    const char* const residual = kResidual != 0 ? o.residual + row * o.row_bytes * kResidual : nullptr;
-    char* const sum = kSum != 0 ? o.sum + row * o.row_bytes * kSum : nullptr;
-    char* const y = kY != 0 ? o.y + row * o.row_bytes * kY : nullptr;
+    const char* const input0 = row_of(o.inputs[0], row, kInput0);
+    const char* const input1 = row_of(o.inputs[1], row, kInput1);
+    const char* const input2 = row_of(o.inputs[2], row, kInput2);
+    char* const output0 = row_of(o.outputs[0], row, kOutput0);
+    char* const output1 = row_of(o.outputs[1], row, kOutput1);
     const auto step = [&](size_t at, int slot) {
-      Vector value = LoadAll<kX>(x + at * kX, Vector{});
-      value = LoadAll<kResidual>(residual + at * kResidual, value);
-      StoreAll<kSum, kStreaming>(value, sum + at * kSum);
+      Vector value = LoadAll<kInput0>(input0 + at * kInput0, Vector{});
+      value = LoadAll<kInput1>(input1 + at * kInput1, value);
+      value = LoadAll<kInput2>(input2 + at * kInput2, value);
+      StoreAll<kOutput0, kStreaming>(value, output0 + at * kOutput0);
       for (int i = 0; i < kVectors; ++i) value = LoadAll<1>(o.vectors[i] + at, value);
-      StoreAll<kY, kStreaming>(value, y + at * kY);
-      if (kSum == 0 && kY == 0) kept[slot] ^= value;
+      StoreAll<kOutput1, kStreaming>(value, output1 + at * kOutput1);
+      if (kOutput0 == 0 && kOutput1 == 0) kept[slot] ^= value;
     };
     size_t at = 0;
     for (; at + kUnroll * kBytes <= o.row_bytes; at += kUnroll * kBytes) {
       for (int slot = 0; slot < kUnroll; ++slot) step(at + static_cast<size_t>(slot) * kBytes, slot);
     }
     for (; at + kBytes <= o.row_bytes; at += kBytes) step(at, 0);
-    if (at < o.row_bytes) tail = static_cast<char>(tail ^ SweepTail<kX, kResidual, kVectors, kSum, kY>(o, row, at));
+    if (at < o.row_bytes) {
+      tail = static_cast<char>(tail ^ SweepTail<kInput0, kInput1, kInput2, kVectors, kOutput0, kOutput1>(o, row, at));
+    }
   }
   if (kStreaming) EndStream();
   Vector all = {};
   for (int slot = 0; slot < kUnroll; ++slot) all ^= kept[slot];
+  StoreSums(o, all);
   __asm__ volatile("" : : "m"(all), "m"(tail) : "memory");
 }
 
 // Each loop as it stands, and unrolled.
-template <int kX, int kResidual, int kVectors, int kSum, int kY>
+template <int... kWidths>
 constexpr SweepLoop kLoops[kSweepLoops] = {
-    {1, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 1, false>},
-    {2, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 2, false>},
-    {4, false, &SweepRows<kX, kResidual, kVectors, kSum, kY, 4, false>},
-    {1, true, kHasStreaming ? &SweepRows<kX, kResidual, kVectors, kSum, kY, 1, kHasStreaming> : nullptr},
-    {4, true, kHasStreaming ? &SweepRows<kX, kResidual, kVectors, kSum, kY, 4, kHasStreaming> : nullptr}};
+    {1, false, &SweepRows<kWidths..., 1, false>},
+    {2, false, &SweepRows<kWidths..., 2, false>},
+    {4, false, &SweepRows<kWidths..., 4, false>},
+    {1, true, kHasStreaming ? &SweepRows<kWidths..., 1, kHasStreaming> : nullptr},
+    {4, true, kHasStreaming ? &SweepRows<kWidths..., 4, kHasStreaming> : nullptr}};
 
-template <int kX, int kResidual, int kVectors, int kSum, int kY>
-constexpr Sweep kSweep = {{kX, kResidual, kVectors, kSum, kY}, kLoops<kX, kResidual, kVectors, kSum, kY>};
+template <int kInput0, int kInput1, int kInput2, int kVectors, int kOutput0, int kOutput1>
+constexpr Sweep kSweep = {{{kInput0, kInput1, kInput2}, kVectors, {kOutput0, kOutput1}},
+                          kLoops<kInput0, kInput1, kInput2, kVectors, kOutput0, kOutput1>};
 
 constexpr Sweep kSweeps[] = {
-    kSweep<1, 0, 0, 0, 0>,                                                // reductions
-    kSweep<1, 1, 0, 1, 0>, kSweep<1, 2, 0, 2, 0>, kSweep<1, 1, 0, 2, 0>,  // add
+    kSweep<1, 0, 0, 0, 0, 0>,                                                      // reductions
+    kSweep<1, 1, 0, 0, 1, 0>, kSweep<1, 2, 0, 0, 2, 0>, kSweep<1, 1, 0, 0, 2, 0>,  // add
     // Without gamma, with gamma, with gamma and beta:
-    kSweep<1, 0, 0, 0, 1>, kSweep<1, 0, 1, 0, 1>, kSweep<1, 0, 2, 0, 1>,  // norms, and a copy
-    kSweep<2, 0, 0, 0, 1>, kSweep<2, 0, 1, 0, 1>, kSweep<2, 0, 2, 0, 1>,  //
-    kSweep<1, 1, 0, 1, 1>, kSweep<1, 1, 1, 1, 1>, kSweep<1, 1, 2, 1, 1>,  // add and norm
-    kSweep<1, 2, 0, 2, 1>, kSweep<1, 2, 1, 2, 1>, kSweep<1, 2, 2, 2, 1>,  //
-    kSweep<1, 1, 0, 2, 1>, kSweep<1, 1, 1, 2, 1>, kSweep<1, 1, 2, 2, 1>,  //
-    kSweep<1, 1, 0, 0, 1>, kSweep<1, 1, 1, 0, 1>, kSweep<1, 1, 2, 0, 1>,  // norm and add
-    kSweep<1, 2, 0, 0, 2>, kSweep<1, 2, 1, 0, 2>, kSweep<1, 2, 2, 0, 2>,  //
+    kSweep<1, 0, 0, 0, 0, 1>, kSweep<1, 0, 0, 1, 0, 1>, kSweep<1, 0, 0, 2, 0, 1>,  // norms, and a copy
+    kSweep<2, 0, 0, 0, 0, 1>, kSweep<2, 0, 0, 1, 0, 1>, kSweep<2, 0, 0, 2, 0, 1>,  //
+    kSweep<1, 1, 0, 0, 1, 1>, kSweep<1, 1, 0, 1, 1, 1>, kSweep<1, 1, 0, 2, 1, 1>,  // add and norm
+    kSweep<1, 2, 0, 0, 2, 1>, kSweep<1, 2, 0, 1, 2, 1>, kSweep<1, 2, 0, 2, 2, 1>,  //
+    kSweep<1, 1, 0, 0, 2, 1>, kSweep<1, 1, 0, 1, 2, 1>, kSweep<1, 1, 0, 2, 2, 1>,  //
+    kSweep<1, 1, 0, 0, 0, 1>, kSweep<1, 1, 0, 1, 0, 1>, kSweep<1, 1, 0, 2, 0, 1>,  // norm and add
+    kSweep<1, 2, 0, 0, 0, 2>, kSweep<1, 2, 0, 1, 0, 2>, kSweep<1, 2, 0, 2, 0, 2>,  //
+    // Backward, with gamma: dy, x and d_sum; d_residual and dx.
+    kSweep<0, 0, 1, 0, 1, 1>, kSweep<0, 0, 2, 0, 2, 1>, kSweep<0, 0, 2, 0, 1, 1>,  // add
+    kSweep<1, 2, 0, 1, 0, 2>,                                                      // norms; or as norm and add
+    kSweep<1, 1, 1, 1, 1, 1>, kSweep<1, 2, 2, 1, 2, 1>, kSweep<1, 2, 2, 1, 1, 1>,  // add and norm
+    kSweep<2, 1, 0, 1, 2, 1>,                                                      // norm and add; or as add and norm
 };
 
 constexpr int kSweepCount = static_cast<int>(sizeof(kSweeps) / sizeof(kSweeps[0]));

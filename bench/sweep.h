@@ -8,28 +8,28 @@
 
 namespace addnorm_bench {
 
-// Contiguous rows. Each row of gamma and beta (`vectors`), the type of the narrowest operand, takes row_bytes.
+// Contiguous rows. Each row of gamma and beta (`vectors`), the type of the narrowest operand, takes row_bytes. They are
+// read for every row; what is summed over rows is written once.
 struct SweepOperands {
-  const char* x;
-  const char* residual;
+  const char* inputs[3];
   const char* vectors[2];
-  char* sum;
-  char* y;
+  char* outputs[2];
+  char* sums[2];
   size_t rows;
   size_t row_bytes;
+  size_t sum_bytes;  // of each of the sums
 };
 
 // Which operands there are, and how wide: bytes of an element, in those of the narrowest operand; 0 for an absent one.
 struct SweepShape {
-  int x;
-  int residual;
+  int inputs[3];
   int vectors;  // how many of the two there are
-  int sum;
-  int y;
+  int outputs[2];
 };
 
 inline bool operator==(const SweepShape& a, const SweepShape& b) {
-  return a.x == b.x && a.residual == b.residual && a.vectors == b.vectors && a.sum == b.sum && a.y == b.y;
+  return a.inputs[0] == b.inputs[0] && a.inputs[1] == b.inputs[1] && a.inputs[2] == b.inputs[2] &&
+         a.vectors == b.vectors && a.outputs[0] == b.outputs[0] && a.outputs[1] == b.outputs[1];
 }
 
 struct SweepLoop {

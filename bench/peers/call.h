@@ -22,6 +22,26 @@ struct PeerCall {
   double epsilon;
 };
 
+// The same of the backward: dy where there is a norm, d_sum where there is an add before it or none; statistics in f32,
+// mean only of LayerNorm; sums over rows in f32, dbeta only of LayerNorm.
+struct BackwardPeerCall {
+  addnorm_op op;
+  addnorm_dtype dtype;
+  int64_t rows;
+  int64_t cols;
+  const void* dy;
+  const void* x;
+  const void* gamma;
+  const float* mean;
+  const float* rstd;
+  const void* d_sum;
+  void* dx;
+  void* d_residual;
+  float* dgamma;
+  float* dbeta;
+  double epsilon;
+};
+
 }  // namespace addnorm_bench
 
 #endif  // ADDNORM_BENCH_PEERS_CALL_H_

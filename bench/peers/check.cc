@@ -10,7 +10,8 @@
 namespace addnorm_bench {
 namespace {
 
-using addnorm_test::Operand;
+using addnorm_test::OperandField;
+using addnorm_test::Shape;
 
 constexpr int64_t kCheckedRows = 40;
 
@@ -18,37 +19,69 @@ double Tolerance(addnorm_dtype dtype) {
   return dtype == ADDNORM_F32 ? 0x1p-16 : dtype == ADDNORM_F16 ? 0x1p-8 : 0x1p-5;
 }
 
-std::string Difference(const Operands& right, const Operands& peers, Operand output) {
-  if (!right.Has(output)) return "";
-  const char* const right_data = right.Data(output, right.All());
-  const char* const peers_data = peers.Data(output, peers.All());
-  const addnorm_dtype dtype = right.Dtype(output);
-  for (int64_t i = 0; i < right.rows() * right.cols(); ++i) {
-    const double expected = addnorm_test::LoadValue(right_data, i, dtype);
-    const double value = addnorm_test::LoadValue(peers_data, i, dtype);
-    if (std::fabs(value - expected) <= Tolerance(dtype) * std::max(1.0, std::fabs(expected))) continue;
-    return std::string(addnorm_test::OperandName(output)) + "[" + std::to_string(i / right.cols()) + "][" +
-           std::to_string(i % right.cols()) + "] is " + std::to_string(value) + ", not " + std::to_string(expected);
+std::string Difference(const Operands& right, const Operands& peers, const OperandField& output) {
+  const addnorm_output operand = right.MakeArgs(right.All()).Get(output);
+  if (operand.data == nullptr) return "";
+  const char* const peers_data = peers.Data(output.name, peers.All());
+  double tolerance = std::max(Tolerance(operand.dtype), Tolerance(right.op_case().dtypes.x));
+  int64_t rows = right.rows();
+  if (output.shape == Shape::kVector) {
+    tolerance *= std::sqrt(static_cast<double>(rows));
+    rows = 1;
+  }
+  for (int64_t i = 0; i < rows * right.cols(); ++i) {
+    const double expected = addnorm_test::LoadValue(operand.data, i, operand.dtype);
+    const double value = addnorm_test::LoadValue(peers_data, i, operand.dtype);
+    if (std::fabs(value - expected) <= tolerance * std::max(1.0, std::fabs(expected))) continue;
+    return std::string(output.name) + "[" + std::to_string(i / right.cols()) + "][" + std::to_string(i % right.cols()) +
+           "] is " + std::to_string(value) + ", not " + std::to_string(expected);
   }
   return "";
 }
 
-}  // namespace
-
-PeerCall MakePeerCall(const Operands& operands, const Part& part) {
+PeerCall ForwardCall(const Operands& operands, const Part& part) {
   PeerCall call = {};
   call.op = operands.op_case().op();
   call.dtype = operands.op_case().dtypes.x;
   call.rows = part.rows;
   call.cols = operands.cols();
-  call.x = operands.Data(addnorm_test::kX, part);
-  call.residual = operands.Data(addnorm_test::kResidual, part);
-  call.gamma = operands.Data(addnorm_test::kGamma, part);
-  call.beta = operands.Data(addnorm_test::kBeta, part);
-  call.sum = operands.Data(addnorm_test::kSumOut, part);
-  call.y = operands.Data(addnorm_test::kY, part);
-  call.epsilon = operands.options().epsilon;
+  call.x = operands.Data("x", part);
+  call.residual = operands.Data("residual", part);
+  call.gamma = operands.Data("gamma", part);
+  call.beta = operands.Data("beta", part);
+  call.sum = operands.Data("sum_out", part);
+  call.y = operands.Data("y", part);
+  call.epsilon = operands.epsilon();
   return call;
+}
+
+BackwardPeerCall BackwardCall(const Operands& operands, const Part& part) {
+  const auto floats = [&](const char* operand) { return reinterpret_cast<float*>(operands.Data(operand, part)); };
+  BackwardPeerCall call = {};
+  call.op = operands.op_case().op();
+  call.dtype = operands.op_case().dtypes.x;
+  call.rows = part.rows;
+  call.cols = operands.cols();
+  call.dy = operands.Data("dy", part);
+  call.x = operands.Data("x", part);
+  call.gamma = operands.Data("gamma", part);
+  call.mean = floats("mean");
+  call.rstd = floats("rstd");
+  call.d_sum = operands.Data("d_sum", part);
+  call.dx = operands.Data("dx", part);
+  call.d_residual = operands.Data("d_residual", part);
+  call.dgamma = floats("dgamma");
+  call.dbeta = floats("dbeta");
+  call.epsilon = operands.epsilon();
+  return call;
+}
+
+}  // namespace
+
+std::vector<Peer::Way> PreparePeer(const Peer& peer, const Operands& operands, const Part& part) {
+  if (!operands.op_case().fields->is_backward()) return peer.prepare(ForwardCall(operands, part));
+  if (peer.prepare_backward == nullptr) return {};
+  return peer.prepare_backward(BackwardCall(operands, part));
 }
 
 std::string NotForPeers(const BenchCase& c) {
@@ -72,12 +105,13 @@ std::string CheckPeer(const BenchCase& bench_case, const Peer& peer) {
   size_t ways = 1;
   for (size_t way = 0; way < ways; ++way) {
     const Operands peers(hot, kCheckedRows);
-    const std::vector<Peer::Way> prepared = peer.prepare(MakePeerCall(peers, peers.All()));
+    const std::vector<Peer::Way> prepared = PreparePeer(peer, peers, peers.All());
     ways = prepared.size();
     if (ways == 0) return "";
     prepared[way].make();
     if (prepared[way].finish) prepared[way].finish();
-    for (const Operand output : {addnorm_test::kSumOut, addnorm_test::kY}) {
+    for (const OperandField& output : right.op_case().fields->operands) {
+      if (!output.written) continue;
       const std::string difference = Difference(right, peers, output);
       if (!difference.empty()) return prepared[way].name + ": " + difference;
     }

@@ -24,6 +24,7 @@ struct Peer {
     std::function<void()> finish = nullptr;
   };
   std::vector<Way> (*prepare)(const PeerCall& call);
+  std::vector<Way> (*prepare_backward)(const BackwardPeerCall& call) = nullptr;  // null: it has none
 };
 
 Peer PlainPeer();

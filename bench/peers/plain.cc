@@ -14,8 +14,16 @@ std::vector<Peer::Way> Prepare(const PeerCall& call) {
   return ways;
 }
 
+std::vector<Peer::Way> PrepareBackward(const BackwardPeerCall& call) {
+  if (call.dtype != ADDNORM_F32) return {};
+  for (const PlainBackwardLoop& loop : kPlainBackwardLoops) {
+    if (loop.op == call.op) return {{"two passes", [run = loop.run, call] { run(call); }}};
+  }
+  return {};
+}
+
 }  // namespace
 
-Peer PlainPeer() { return {"plain", "", &Prepare}; }
+Peer PlainPeer() { return {"plain", "", &Prepare, &PrepareBackward}; }
 
 }  // namespace addnorm_bench

@@ -17,6 +17,14 @@ struct PlainLoop {
 constexpr int kPlainLoopCount = 10;
 extern const PlainLoop kPlainLoops[kPlainLoopCount];
 
+struct PlainBackwardLoop {
+  addnorm_op op;
+  void (*run)(const BackwardPeerCall&);
+};
+
+constexpr int kPlainBackwardLoopCount = 7;
+extern const PlainBackwardLoop kPlainBackwardLoops[kPlainBackwardLoopCount];
+
 }  // namespace addnorm_bench
 
 #endif  // ADDNORM_BENCH_PEERS_PLAIN_LOOPS_H_

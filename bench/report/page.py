@@ -119,13 +119,14 @@ def multiples(cases, palette, label=results.shape):
 
 def by_shape(runs, palette):
     for run in runs:
-        cases = run.suite("table")
-        if cases:
-            yield (f"Multiple of the one-pass roof by shape: {run.label}",
-                   "Time divided by that of the fastest single sweep over the same operands that reduces nothing (ordinary "
-                   "stores, 1 = dotted line). f32, one thread. Thin lines: the noise of this run. Bars beyond the axis are cut off. "
-                   "Hover for the figures and the other roofs.",
-                   multiples(cases, palette))
+        for suite, title in (("table", "Multiple of the one-pass roof by shape"), ("backward", "Backward, the same")):
+            cases = [case for case in run.suite(suite) if results.dtype(case) == "f32"]
+            if cases:
+                yield (f"{title}: {run.label}",
+                       "Time divided by that of the fastest single sweep over the same operands that reduces nothing (ordinary "
+                       "stores, 1 = dotted line). f32, one thread. Thin lines: the noise of this run. Bars beyond the axis are cut "
+                       "off. Hover for the figures and the other roofs.",
+                       multiples(cases, palette))
 
 
 def sizes(runs, palette):

@@ -52,7 +52,7 @@ def document(*cases, name="box"):
 
 
 def every_suite():
-    cases = [case(suite, rows=rows) for suite in ("table", "sizes", "decode", "prefill") for rows in (1, 32)]
+    cases = [case(suite, rows=rows) for suite in ("table", "backward", "sizes", "decode", "prefill") for rows in (1, 32)]
     cases.append(case("models", label="Llama"))
     cases += [case("threads"), case("threads", threads=2, ns=60.0)]
     hard = case("hard", data="mean_far")
@@ -109,6 +109,10 @@ class TablesTest(unittest.TestCase):
     def test_table(self):
         text = tables.text([results.Run(document(case(), case("decode")))])
         self.assertIn("| rms_norm | 32x4096 | 110 | 9533 | 1.10 | 2.20 | 2.00 | - | 1.00 | 2% |", text)
+
+    def test_backward(self):
+        backward = case("backward", op="rms_norm_backward", dtypes="bf16>bf16")
+        self.assertIn("| rms_norm_backward, bf16 | 32x4096 | 110 |", tables.text([results.Run(document(case(), backward))]))
 
     def test_advantage(self):
         text = tables.advantage(results.Run(document(case(), case(rows=1, plain=55.0))))
@@ -169,7 +173,7 @@ class FilesTest(unittest.TestCase):
         self.assertEqual((code, output), (0, ""))
         with open(page, encoding="utf-8") as file:
             text = file.read()
-        for title in ("Multiple of the one-pass roof", "Peers", "Target against target", "Machine against machine",
+        for title in ("Multiple of the one-pass roof", "Backward", "Peers", "Target against target", "Machine against machine",
                       "GB/s by size", "Decode", "Prefill", "Models", "Hard rows", "Two threads"):
             self.assertIn(f"<h2>{title}", text)
         self.assertIn("&lt;other&gt;, GCC 12", text)

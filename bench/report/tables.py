@@ -21,26 +21,28 @@ def streaming(case):
     return f"{roofs['one_pass_streaming']['ns'] / roofs['one_pass']['ns']:.2f}"
 
 
-def table(run):
+def table(run, suite="table"):
     heads = columns(run)
     lines = ["| operation | shape | ns | GB/s | " + " | ".join(head for head, _, _ in heads) +
              " | one pass, streaming | noise |",
              "|---|---|--:|--:|" + "--:|" * (len(heads) + 2)]
-    for case in run.suite("table"):
+    for case in run.suite(suite):
         best = results.find(case, "addnorm", run.best_target())
         cells = [cell(case, name, target) for _, name, target in heads]
-        lines.append(f"| {case['op']} | {results.shape(case)} | {best['ns']:.0f} | {results.gb_per_s(case, best):.0f} | " +
+        dtype = results.dtype(case)
+        op = case["op"] + (f", {dtype}" if dtype != "f32" else "")
+        lines.append(f"| {op} | {results.shape(case)} | {best['ns']:.0f} | {results.gb_per_s(case, best):.0f} | " +
                      " | ".join(cells) + f" | {streaming(case)} | {results.noise(case, best):.0%} |")
     return "\n".join(lines)
 
 
-def advantage(run):
+def advantage(run, suite="table"):
     """How many times as long as addnorm each peer takes: geometric means."""
     lines = []
     for name in run.document["peers"]:
-        for op in dict.fromkeys(case["op"] for case in run.suite("table")):
+        for op in dict.fromkeys(case["op"] for case in run.suite(suite)):
             ratios = []
-            for case in run.suite("table"):
+            for case in run.suite(suite):
                 own, peer = results.find(case, "addnorm", run.best_target()), results.find(case, name)
                 if case["op"] == op and peer is not None:
                     ratios.append(peer["ns"] / own["ns"])
@@ -56,5 +58,7 @@ def text(runs):
         d = run.document
         parts.append(f"{run.label}; commit {d['commit'] or 'unknown'}, {d['date'][:10]}; load {d['load_before']:.1f} "
                      f"before, {d['load_after']:.1f} after")
-        parts += [table(run), advantage(run)]
+        for suite in ("table", "backward"):
+            if run.suite(suite):
+                parts += [table(run, suite), advantage(run, suite)]
     return "\n\n".join(parts)

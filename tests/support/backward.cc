@@ -105,6 +105,8 @@ bool BackwardProblem::IsAsked(const OperandField& field) const {
   if (name == "d_sum") return field.required || options_.d_sum;
   if (name == "dx") return options_.dx;
   if (name == "d_residual") return options_.d_residual;
+  if (name == "dbeta") return options_.dbeta && options_.sums != 0;
+  if (name == "dbias") return options_.dbias && options_.sums != 0;
   return field.shape != Shape::kVector || options_.sums != 0;
 }
 

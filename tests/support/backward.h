@@ -43,6 +43,7 @@ struct BackwardOptions {
   addnorm_dtype sums = ADDNORM_F32;  // dtype of dgamma, dbeta and dbias; 0: not asked for
   bool dx = true;
   bool d_residual = true;
+  bool dbeta = true, dbias = true;  // where sums are asked for
   bool accumulate = false;
   DropoutOptions dropout;
   std::string name;
