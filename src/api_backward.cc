@@ -80,6 +80,7 @@ double* StartOfBlock(const BackwardCall& call, int64_t block) {
 }
 
 BlockSums SumsOfBlock(const BackwardCall& call, int64_t block) {
+  if (call.Sums() == 0) return BlockSums();
   double* next = StartOfBlock(call, block);
   const auto take = [&](const Operand& sum) {
     double* taken = sum.data != nullptr ? next : nullptr;
@@ -93,32 +94,36 @@ BlockSums SumsOfBlock(const BackwardCall& call, int64_t block) {
   return sums;
 }
 
-// Computes a block, its sums in their place for block `slot`.
-void RunBlock(const BackwardTask& task, int64_t block, int64_t slot) {
-  const BackwardCall& call = *task.call;
-  const int64_t begin = block * BlockRows(call.rows);
-  const int64_t end = std::min(call.rows, begin + BlockRows(call.rows));
-  BlockSums sums;
-  if (call.Sums() != 0) {
-    std::memset(StartOfBlock(call, slot), 0, static_cast<size_t>(BlockElements(call)) * sizeof(double));
-    sums = SumsOfBlock(call, slot);
-  }
-  task.kernel(call, begin, end, sums);
+BlockSums ClearedBlock(const BackwardCall& call, int64_t block) {
+  const size_t bytes = static_cast<size_t>(BlockElements(call)) * sizeof(double);
+  if (bytes != 0) std::memset(StartOfBlock(call, block), 0, bytes);
+  return SumsOfBlock(call, block);
 }
 
 void RunBlocks(void* erased, int64_t begin, int64_t end) {
   const BackwardTask& task = *static_cast<const BackwardTask*>(erased);
   if (begin < 0 || begin >= end || end > BlockCount(task.call->rows)) return;
   const DefaultFpEnvironment environment;
-  for (int64_t block = begin; block < end; ++block) RunBlock(task, block, block);
+  task.kernel(*task.call, begin, end, &ClearedBlock);
 }
 
-// Adds the sums of the second block to those of the first.
+// Adds the sums in the place of the second block to those of the first, and clears them.
 void AddSecondBlock(const BackwardCall& call) {
-  double* total = StartOfBlock(call, 0);
-  const double* block = StartOfBlock(call, 1);
   const int64_t elements = BlockElements(call);
-  for (int64_t i = 0; i < elements; ++i) total[i] += block[i];
+  if (elements == 0) return;
+  double* const total = StartOfBlock(call, 0);
+  double* const block = StartOfBlock(call, 1);
+  for (int64_t i = 0; i < elements; ++i) {
+    total[i] += block[i];
+    block[i] = 0.0;
+  }
+}
+
+// On one thread the sums of all blocks but the first take turns in the place of the second: they stay in cache.
+BlockSums ClearedTurn(const BackwardCall& call, int64_t block) {
+  if (block <= 1) return ClearedBlock(call, block);
+  AddSecondBlock(call);
+  return SumsOfBlock(call, 1);
 }
 
 // ---- The sums of all blocks, in ascending order.
@@ -140,10 +145,12 @@ void SumBlocks(const BackwardTask& task, const Operand& to, const double* first,
   if (to.data == nullptr) return;
   const BackwardCall& call = *task.call;
   const int64_t step = BlockElements(call);
-  double totals[kGroupCols] = {};
-  for (int64_t block = 0; block < task.blocks; ++block) {
+  double added[kGroupCols] = {};
+  const double* totals = task.blocks != 0 ? first + begin : added;
+  for (int64_t block = 1; block < task.blocks; ++block) {
     const double* sums = first + block * step + begin;
-    for (int64_t i = 0; i < count; ++i) totals[i] = block == 0 ? sums[i] : totals[i] + sums[i];
+    for (int64_t i = 0; i < count; ++i) added[i] = totals[i] + sums[i];
+    totals = added;
   }
   if (to.dtype == ADDNORM_F64) {
     StoreSums<double>(to, begin, count, totals, call.accumulate);
@@ -169,15 +176,12 @@ void SumGroups(void* erased, int64_t begin, int64_t end) {
 
 // ---- A call
 
-// On the calling thread the sums of all blocks but the first take turns in the place of the second: they stay in cache.
 void RunSerially(BackwardTask& task) {
   const BackwardCall& call = *task.call;
   const DefaultFpEnvironment environment;
   const int64_t blocks = BlockCount(call.rows);
-  for (int64_t block = 0; block < blocks; ++block) {
-    RunBlock(task, block, block == 0 ? 0 : 1);
-    if (block != 0 && call.Sums() != 0) AddSecondBlock(call);
-  }
+  task.kernel(call, 0, blocks, &ClearedTurn);
+  if (blocks > 1) AddSecondBlock(call);
   task.blocks = std::min<int64_t>(blocks, 1);
   if (call.Sums() != 0 && !(blocks == 0 && call.accumulate)) SumGroups(&task, 0, GroupCount(call.cols));
 }

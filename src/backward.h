@@ -59,8 +59,11 @@ struct BlockSums {
   double* bias = nullptr;
 };
 
-// Computes the rows `begin` to `end`, of one block, and adds what they add to its sums.
-using BackwardKernel = void (*)(const BackwardCall&, int64_t begin, int64_t end, const BlockSums&);
+// Called when a block's first rows come, in ascending order: the places of its sums, which are +0.0 there.
+using BeginBlock = BlockSums (*)(const BackwardCall&, int64_t block);
+
+// Computes the blocks `begin` to `end`, and adds what their rows add to their sums.
+using BackwardKernel = void (*)(const BackwardCall&, int64_t begin, int64_t end, BeginBlock);
 
 // In the order of the backward operations.
 using BackwardKernels = std::array<BackwardKernel, kBackwardOps>;

@@ -1,5 +1,6 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 // The scalar reference of the backward operations: defines their order of operations (docs/GRADIENTS.md).
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,11 @@ void RunRow(const BackwardCall& c, int64_t row, const BlockSums& sums) {
 
 // Statistic::kNone is the add alone.
 template <Statistic kStatistic>
-void Run(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
-  for (int64_t row = begin; row < end; ++row) {
+void Run(const BackwardCall& c, int64_t begin, int64_t end, BeginBlock begin_block) {
+  const int64_t block_rows = BlockRows(c.rows);
+  BlockSums sums;
+  for (int64_t row = begin * block_rows; row < std::min(c.rows, end * block_rows); ++row) {
+    if (row % block_rows == 0) sums = begin_block(c, row / block_rows);
     if constexpr (kStatistic == Statistic::kNone) {
       for (int64_t col = 0; col < c.cols; ++col) {
         const float ds = Load(c.d_sum, row, col);

@@ -18,135 +18,14 @@
 #include <utility>
 
 #include "src/backward.h"
-#include "src/vector/accumulate-inl.h"
 #include "src/vector/dropout-inl.h"
 #include "src/vector/elements-inl.h"
 #include "src/vector/loops-inl.h"
+#include "src/vector/means-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
-
-// ---- The statistics of a row, as the forward call computes them.
-
-template <Elements kElements>
-HWY_NOINLINE Sums SquaresAbout(const ElementRow<kElements>& row, size_t cols, double pivot) {
-  RowSums<FoldedLanes> sums;
-  AccumulatePowers<Powers::kBothAboutPivot>(row, cols, pivot, sums);
-  return {sums.values.Fold(), sums.squares.Fold()};
-}
-
-template <Statistic kStatistic, Elements kElements>
-HWY_NOINLINE Scale ForwardScale(const ElementRow<kElements>& row, int64_t cols, double epsilon) {
-  const size_t count = static_cast<size_t>(cols);
-  RowSums<FoldedLanes> sums;
-  if constexpr (kStatistic == Statistic::kLayerNorm) {
-    AccumulatePowers<Powers::kBoth>(row, count, 0.0, sums);
-    Moments m = OnePassMoments(sums.values.Fold(), sums.squares.Fold(), cols);
-    if (HWY_UNLIKELY(m.needs_second_pass)) {
-      const Sums about_mean = SquaresAbout(row, count, static_cast<double>(m.mean_hi));
-      SecondPassMoments(about_mean.values, about_mean.squares, cols, m);
-    }
-    return LayerNormScale(m, epsilon, cols);
-  } else {
-    AccumulateFastSquares(row, count, sums);
-    double mean_square = sums.squares.Fold() / static_cast<double>(cols);
-    if (HWY_UNLIKELY(NeedsExactSquares(mean_square, cols))) {
-      mean_square = SquaresAbout(row, count, 0.0).squares / static_cast<double>(cols);
-    }
-    return RmsNormScale(mean_square, epsilon);
-  }
-}
-
-template <Statistic kStatistic, Elements kElements>
-HWY_INLINE RowGradient Statistics(const BackwardCall& c, int64_t row) {
-  if (c.rstd.data != nullptr) {
-    const double mean = kStatistic == Statistic::kLayerNorm ? LoadStatistic(c.mean, row) : 0.0;
-    return NormalizedBy(mean, LoadStatistic(c.rstd, row));
-  }
-  const Scale scale = ForwardScale<kStatistic>(ElementRow<kElements>(c.x, row), c.cols, c.epsilon);
-  return NormalizedBy(static_cast<double>(scale.mean_hi) + scale.mean_lo, scale.rstd);
-}
-
-// ---- The sums of h and h * d over a row, in the canonical order.
-
-// d = x - mean of one half vector.
-template <Statistic kStatistic>
-HWY_INLINE V64 Centered(D64 d, V64 x, const RowGradient& r) {
-  if constexpr (kStatistic == Statistic::kLayerNorm) return hn::Sub(x, hn::Set(d, r.mean));
-  return x;
-}
-
-template <Statistic kStatistic, Elements kElements>
-struct ProductSums {
-  template <class Extent>
-  HWY_INLINE void Step(D64 d, size_t col, Extent extent, V64& h_low, V64& h_high, V64& hd_low, V64& hd_high) const {
-    V64 x_low, x_high, dy_low, dy_high, g_low, g_high;
-    x.Widen(d, col, extent, x_low, x_high);
-    dy.Widen(d, col, extent, dy_low, dy_high);
-    x_low = Centered<kStatistic>(d, x_low, r);
-    x_high = Centered<kStatistic>(d, x_high, r);
-    if constexpr (std::is_same_v<Extent, Partial>) {  // beyond the row counts as zero, whatever the mean
-      const size_t half = hn::Lanes(d), count = extent.count;
-      x_low = hn::IfThenElseZero(hn::FirstN(d, std::min(count, half)), x_low);
-      x_high = hn::IfThenElseZero(hn::FirstN(d, count - std::min(count, half)), x_high);
-    }
-    gamma.Widen(d, col, extent, g_low, g_high);
-    const V64 low = hn::Mul(dy_low, g_low), high = hn::Mul(dy_high, g_high);
-    if constexpr (kStatistic == Statistic::kLayerNorm) {
-      h_low = hn::Add(h_low, low);
-      h_high = hn::Add(h_high, high);
-    }
-    hd_low = hn::MulAdd(low, x_low, hd_low);
-    hd_high = hn::MulAdd(high, x_high, hd_high);
-  }
-
-  HWY_INLINE void LastStep(D64 d, size_t col, size_t cols, V64& h_low, V64& h_high, V64& hd_low, V64& hd_high) const {
-    const Partial extent = internal::Remaining(D32(), col, cols);
-    if (extent.count != 0) Step(d, col, extent, h_low, h_high, hd_low, hd_high);
-  }
-
-  ElementRow<kElements> x, dy;
-  EffectiveGamma<kElements> gamma;
-  RowGradient r;
-};
-
-// The loop over the columns; kLane counts the members of the lane packs, as in RowLoop.
-template <class Lanes>
-struct ProductLoop;
-
-template <size_t... kLane>
-struct ProductLoop<std::index_sequence<kLane...>> {
-  template <Statistic kStatistic, Elements kElements>
-  static HWY_INLINE void Run(const ProductSums<kStatistic, kElements>& row, size_t cols, RowSums<FoldedLanes>& sums,
-                             internal::Register<kLane>... h_low, internal::Register<kLane>... h_high,
-                             internal::Register<kLane>... hd_low, internal::Register<kLane>... hd_high) {
-    const D64 d;
-    const size_t n = hn::Lanes(D32());
-    size_t col = 0;
-    for (; col + kLanes <= cols; col += kLanes) {
-      (row.Step(d, col + kLane * n, Full(), h_low, h_high, hd_low, hd_high), ...);
-    }
-    if (col < cols) (row.LastStep(d, col + kLane * n, cols, h_low, h_high, hd_low, hd_high), ...);
-    if constexpr (kStatistic == Statistic::kLayerNorm) sums.values.Finish(h_low..., h_high...);
-    sums.squares.Finish(hd_low..., hd_high...);
-  }
-};
-
-template <class Row, size_t... kLane>
-HWY_INLINE void SumProducts(std::index_sequence<kLane...> lanes, const Row& row, size_t cols,
-                            RowSums<FoldedLanes>& sums) {
-  ProductLoop<decltype(lanes)>::Run(row, cols, sums, sums.values.Low(kLane)..., sums.values.High(kLane)...,
-                                    sums.squares.Low(kLane)..., sums.squares.High(kLane)...);
-}
-
-template <Statistic kStatistic, Elements kElements>
-HWY_NOINLINE void SetRowMeans(const BackwardCall& c, int64_t row, RowGradient& r) {
-  const ProductSums<kStatistic, kElements> products = {{c.x, row}, {c.dy, row}, EffectiveGamma<kElements>(c), r};
-  RowSums<FoldedLanes> sums;
-  WithRegisters([&](auto lanes) HWY_ATTR { SumProducts(lanes, products, static_cast<size_t>(c.cols), sums); });
-  SetMeans(sums.values.Fold(), sums.squares.Fold(), c.cols, r);
-}
 
 // ---- The gradients of a few rows
 
@@ -178,10 +57,10 @@ struct SumVector {
   double* at;
 };
 
-// n of one half vector, before it is rounded.
+// n of one half vector, before it is rounded. h = dy * g is exact, so that one fma gives h - mean_h.
 template <Statistic kStatistic>
-HWY_INLINE V64 NormGradient(D64 d, V64 h, V64 x, const RowGradient& r) {
-  if constexpr (kStatistic == Statistic::kLayerNorm) h = hn::Sub(h, hn::Set(d, r.mean_h));
+HWY_INLINE V64 NormGradient(D64 d, V64 dy, V64 g, V64 x, const RowGradient& r) {
+  const V64 h = kStatistic == Statistic::kLayerNorm ? hn::MulSub(dy, g, hn::Set(d, r.mean_h)) : hn::Mul(dy, g);
   return hn::Mul(hn::NegMulAdd(x, hn::Set(d, r.slope), h), hn::Set(d, r.inverse));
 }
 
@@ -227,6 +106,11 @@ class RowMasks {
   MaskChunk masks_[kMaxBackwardRows];
 };
 
+// Where there is none.
+struct NoMasks {
+  HWY_INLINE V32 DropOut(D32, int64_t, size_t, V32 ds) const { return ds; }
+};
+
 // The rows to come, asked for while those before them are written: the first loop over a row computes little, and would
 // wait for memory.
 struct RowsAhead {
@@ -253,57 +137,138 @@ struct RowsAhead {
 
 HWY_INLINE V32 Narrow(D32 d, V64 low, V64 high) {
   const hn::Rebind<float, D64> half;
-  return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+  // Combine would clear the upper half first.
+  return hn::ConcatLowerLower(d, hn::ResizeBitCast(d, hn::DemoteTo(half, high)),
+                              hn::ResizeBitCast(d, hn::DemoteTo(half, low)));
+}
+
+// What the gradients of a few rows have in common, as copies: stores do not change them.
+template <Elements kElements>
+struct GradientCall {
+  GradientCall(const BackwardCall& c, const BlockSums& block)
+      : gamma(c), sums(block), scale(c.residual_scale), adds_after(c.adds_after) {}
+
+  EffectiveGamma<kElements> gamma;
+  BlockSums sums;
+  float scale;
+  bool adds_after;
+};
+
+// The gradients of row i, one vector of columns, and what they add to the sums.
+template <Statistic kStatistic, Elements kElements, class Masks, class Extent>
+HWY_INLINE void RowGradients(const GradientCall<kElements>& call, const BackwardRow<kElements>& row, const Masks& masks,
+                             int64_t i, size_t col, Extent extent, V64 g_low, V64 g_high, V64& dgamma_low,
+                             V64& dgamma_high, V64& dbeta_low, V64& dbeta_high, V64& dbias_low, V64& dbias_high) {
+  const D32 d;
+  const D64 d64;
+  V64 dy_low, dy_high, x_low, x_high;
+  row.dy.Widen(d64, col, extent, dy_low, dy_high);
+  row.x.Widen(d64, col, extent, x_low, x_high);
+  x_low = Centered<kStatistic>(d64, x_low, row.r);
+  x_high = Centered<kStatistic>(d64, x_high, row.r);
+  if (call.sums.gamma != nullptr) {
+    const V64 inverse = hn::Set(d64, row.r.inverse);
+    dgamma_low = hn::MulAdd(dy_low, hn::Mul(x_low, inverse), dgamma_low);
+    dgamma_high = hn::MulAdd(dy_high, hn::Mul(x_high, inverse), dgamma_high);
+  }
+  dbeta_low = hn::Add(dbeta_low, dy_low);
+  dbeta_high = hn::Add(dbeta_high, dy_high);
+  V32 ds = Narrow(d, NormGradient<kStatistic>(d64, dy_low, g_low, x_low, row.r),
+                  NormGradient<kStatistic>(d64, dy_high, g_high, x_high, row.r));
+  ds = row.x.Round(d, ds);
+  if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
+  const V32 dx = masks.DropOut(d, i, col, ds);
+  if (call.sums.bias != nullptr) {
+    dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, dx));
+    dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, dx));
+  }
+  StoreGradients(d, row, call.scale, dx, call.adds_after ? row.dy.Load(d, col, extent) : ds, col, extent);
+}
+
+// Calls add_rows(g_low, g_high, sums of dgamma, dbeta and dbias) with gamma and the sums of one vector of columns.
+template <Elements kElements, class Extent, class AddRows>
+HWY_INLINE void ColumnGradients(const GradientCall<kElements>& call, size_t col, Extent extent,
+                                const AddRows& add_rows) {
+  V64 g_low, g_high;
+  call.gamma.Widen(D64(), col, extent, g_low, g_high);
+  const SumVector dgamma(call.sums.gamma, col), dbeta(call.sums.beta, col), dbias(call.sums.bias, col);
+  V64 dgamma_low = dgamma.Low(), dgamma_high = dgamma.High();
+  V64 dbeta_low = dbeta.Low(), dbeta_high = dbeta.High();
+  V64 dbias_low = dbias.Low(), dbias_high = dbias.High();
+  add_rows(g_low, g_high, dgamma_low, dgamma_high, dbeta_low, dbeta_high, dbias_low, dbias_high);
+  dgamma.Store(dgamma_low, dgamma_high);
+  dbeta.Store(dbeta_low, dbeta_high);
+  dbias.Store(dbias_low, dbias_high);
+}
+
+template <Statistic kStatistic, Elements kElements, class Extent>
+HWY_INLINE void GroupGradients(const GradientCall<kElements>& call, const BackwardRow<kElements>* rows, int64_t count,
+                               const RowsAhead& ahead, const RowMasks& masks, size_t col, Extent extent) {
+  ColumnGradients(call, col, extent, [&](V64 g_low, V64 g_high, auto&... row_sums) HWY_ATTR ADDNORM_INLINE_LAMBDA {
+    for (int64_t i = 0; i < count; ++i) {
+      ahead.Prefetch(i, rows[i], col);
+      RowGradients<kStatistic>(call, rows[i], masks, i, col, extent, g_low, g_high, row_sums...);
+    }
+  });
+}
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void GroupGradientsAtEnd(const GradientCall<kElements>& call, const BackwardRow<kElements>* rows,
+                                      int64_t count, const RowsAhead& ahead, const RowMasks& masks, size_t col,
+                                      Partial extent) {
+  GroupGradients<kStatistic>(call, rows, count, ahead, masks, col, extent);
 }
 
 template <Statistic kStatistic, Elements kElements>
 HWY_NOINLINE void NormGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t first, int64_t count,
-                                const RowsAhead& rows_ahead, const BlockSums& block) {
-  const D32 d;
-  const D64 d64;
-  const EffectiveGamma<kElements> gamma(c);
-  const float scale = c.residual_scale;
-  const BlockSums sums = block;
+                                const RowsAhead& rows_ahead, const BlockSums& sums) {
+  const GradientCall<kElements> call(c, sums);
   const RowsAhead ahead = rows_ahead;
-  const bool adds_after = c.adds_after;
   RowMasks masks(c, first, count);
-  masks.ForEachVector([&](size_t col, auto extent) HWY_ATTR {
-    V64 g_low, g_high;
-    gamma.Widen(d64, col, extent, g_low, g_high);
-    const SumVector dgamma(sums.gamma, col), dbeta(sums.beta, col), dbias(sums.bias, col);
-    V64 dgamma_low = dgamma.Low(), dgamma_high = dgamma.High();
-    V64 dbeta_low = dbeta.Low(), dbeta_high = dbeta.High();
-    V64 dbias_low = dbias.Low(), dbias_high = dbias.High();
-    for (int64_t i = 0; i < count; ++i) {
-      const BackwardRow<kElements>& row = rows[i];
-      ahead.Prefetch(i, row, col);
-      V64 dy_low, dy_high, x_low, x_high;
-      row.dy.Widen(d64, col, extent, dy_low, dy_high);
-      row.x.Widen(d64, col, extent, x_low, x_high);
-      x_low = Centered<kStatistic>(d64, x_low, row.r);
-      x_high = Centered<kStatistic>(d64, x_high, row.r);
-      if (sums.gamma != nullptr) {
-        const V64 inverse = hn::Set(d64, row.r.inverse);
-        dgamma_low = hn::MulAdd(dy_low, hn::Mul(x_low, inverse), dgamma_low);
-        dgamma_high = hn::MulAdd(dy_high, hn::Mul(x_high, inverse), dgamma_high);
-      }
-      dbeta_low = hn::Add(dbeta_low, dy_low);
-      dbeta_high = hn::Add(dbeta_high, dy_high);
-      V32 ds = Narrow(d, NormGradient<kStatistic>(d64, hn::Mul(dy_low, g_low), x_low, row.r),
-                      NormGradient<kStatistic>(d64, hn::Mul(dy_high, g_high), x_high, row.r));
-      ds = row.x.Round(d, ds);
-      if (row.d_sum.data != nullptr) ds = row.x.Round(d, hn::Add(row.d_sum.Load(d, col, extent), ds));
-      const V32 dx = masks.DropOut(d, i, col, ds);
-      if (sums.bias != nullptr) {
-        dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, dx));
-        dbias_high = hn::Add(dbias_high, hn::PromoteUpperTo(d64, dx));
-      }
-      StoreGradients(d, row, scale, dx, adds_after ? row.dy.Load(d, col, extent) : ds, col, extent);
+  masks.ForEachVector([&](size_t col, auto extent) HWY_ATTR ADDNORM_INLINE_LAMBDA {
+    if constexpr (std::is_same_v<decltype(extent), Full>) {
+      GroupGradients<kStatistic>(call, rows, count, ahead, masks, col, extent);
+    } else {
+      GroupGradientsAtEnd<kStatistic>(call, rows, count, ahead, masks, col, extent);
     }
-    dgamma.Store(dgamma_low, dgamma_high);
-    dbeta.Store(dbeta_low, dbeta_high);
-    dbias.Store(dbias_low, dbias_high);
   });
+}
+
+// The gradients of a group of rows, and in the same loop the means of the rows that follow: what one computes hides how
+// the other waits for memory (without prefetches, which cost more here than they gain), and gamma is widened once for
+// both. For vectors that hold all lanes, cols that are whole vectors, and no dropout.
+template <class Rows>
+struct GradientsWithMeans;
+
+template <size_t... kRow>
+struct GradientsWithMeans<std::index_sequence<kRow...>> {
+  template <Statistic kStatistic, Elements kElements>
+  static HWY_INLINE void Run(const BackwardCall& c, const BackwardRow<kElements>* rows, BackwardRow<kElements>* next,
+                             const BlockSums& sums, internal::Register<kRow>... h_low,
+                             internal::Register<kRow>... h_high, internal::Register<kRow>... hd_low,
+                             internal::Register<kRow>... hd_high) {
+    const GradientCall<kElements> call(c, sums);
+    const size_t cols = static_cast<size_t>(c.cols);
+    for (size_t col = 0; col < cols; col += hn::Lanes(D32())) {
+      ColumnGradients(call, col, Full(), [&](V64 g_low, V64 g_high, auto&... row_sums) HWY_ATTR ADDNORM_INLINE_LAMBDA {
+        ((RowGradients<kStatistic>(call, rows[kRow], NoMasks(), kRow, col, Full(), g_low, g_high, row_sums...),
+          AddProducts<kStatistic>(D64(), next[kRow].x, next[kRow].dy, next[kRow].r, col, Full(), g_low, g_high, h_low,
+                                  h_high, hd_low, hd_high)),
+         ...);
+      });
+    }
+    (SetMeans(internal::FoldRegisters(h_low, h_high), internal::FoldRegisters(hd_low, hd_high), c.cols, next[kRow].r),
+     ...);
+  }
+};
+
+template <Statistic kStatistic, Elements kElements, size_t... kRow>
+HWY_NOINLINE void NormGradientsWithMeans(std::index_sequence<kRow...> all_rows, const BackwardCall& c,
+                                         const BackwardRow<kElements>* rows, BackwardRow<kElements>* next,
+                                         const BlockSums& sums) {
+  const auto zero = [](size_t) HWY_ATTR { return hn::Zero(D64()); };
+  GradientsWithMeans<decltype(all_rows)>::template Run<kStatistic>(c, rows, next, sums, zero(kRow)..., zero(kRow)...,
+                                                                   zero(kRow)..., zero(kRow)...);
 }
 
 // Whether the gradient of what was normalized is asked for, by itself or in what is made of it.
@@ -334,28 +299,78 @@ HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElement
   });
 }
 
-// ---- The loop over the rows of a block. Statistic::kNone is the add alone.
+// ---- The loop over the rows of blocks. Statistic::kNone is the add alone.
+
+// A few rows on their way through the loop.
+template <Elements kElements>
+struct BackwardGroup {
+  int64_t begin = 0;  // the first row's number
+  int64_t count = 0;
+  BackwardRow<kElements> rows[kMaxBackwardRows];
+};
+
+// Member by member: a struct written in parts and copied whole waits for its parts.
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void BeginRow(const BackwardCall& c, int64_t row, BackwardRow<kElements>& begun) {
+  begun.dy = ElementRow<kElements>(c.dy, row);
+  begun.x = ElementRow<kElements>(c.x, row);
+  begun.d_sum = ElementRow<kElements>(c.d_sum, row);
+  begun.dx = ElementRow<kElements>(c.dx, row);
+  begun.d_residual = ElementRow<kElements>(c.d_residual, row);
+  if constexpr (kStatistic != Statistic::kNone) begun.r = Statistics<kStatistic, kElements>(c, row);
+}
 
 template <Statistic kStatistic, Elements kElements>
-HWY_NOINLINE void BackwardRowsOf(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
-  const int64_t together = BackwardRows(c.cols);
-  BackwardRow<kElements> rows[kMaxBackwardRows];
-  for (int64_t first = begin; first < end; first += together) {
-    const int64_t count = std::min(together, end - first);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = first + i;
-      rows[i] = {{c.dy, row}, {c.x, row}, {c.d_sum, row}, {c.dx, row}, {c.d_residual, row}, {}};
-      if constexpr (kStatistic != Statistic::kNone) {
-        rows[i].r = Statistics<kStatistic, kElements>(c, row);
-        if (NeedsNormGradient(c)) SetRowMeans<kStatistic, kElements>(c, row, rows[i].r);
-      }
-    }
-    if constexpr (kStatistic == Statistic::kNone) {
-      AddGradients(c, rows, first, count, sums);
-    } else {
-      NormGradients<kStatistic>(c, rows, first, count, RowsAhead(c, first, together), sums);
+HWY_INLINE void SetGroupMeans(const BackwardCall& c, BackwardGroup<kElements>& group) {
+  if (!NeedsNormGradient(c)) return;
+  for (int64_t i = 0; i < group.count; ++i) {
+    SetRowMeans<kStatistic, kElements>(c, group.begin + i, group.rows[i].r);
+  }
+}
+
+// The gradients of a group, and the means of the one that follows. Either may be empty.
+template <Statistic kStatistic, Elements kElements>
+HWY_INLINE void NormGroup(const BackwardCall& c, const BackwardGroup<kElements>& group, BackwardGroup<kElements>& next,
+                          const BlockSums& sums) {
+  constexpr bool kHoldsLanes = !HWY_HAVE_SCALABLE && hn::MaxLanes(D32()) == kLanes;
+  if constexpr (kHoldsLanes && kElements == Elements::kF32) {
+    if (group.count + next.count == 2 * kMaxBackwardRows && c.cols % static_cast<int64_t>(kLanes) == 0 &&
+        NeedsNormGradient(c) && c.dropout == nullptr) {
+      return NormGradientsWithMeans<kStatistic>(std::make_index_sequence<kMaxBackwardRows>(), c, group.rows, next.rows,
+                                                sums);
     }
   }
+  if (group.count != 0)
+    NormGradients<kStatistic>(c, group.rows, group.begin, group.count, RowsAhead(c, group.begin, group.count), sums);
+  SetGroupMeans<kStatistic>(c, next);
+}
+
+template <Statistic kStatistic, Elements kElements>
+HWY_NOINLINE void BackwardBlocksOf(const BackwardCall& c, int64_t begin, int64_t end, BeginBlock begin_block) {
+  const int64_t together = BackwardRows(c.cols), block_rows = BlockRows(c.rows);
+  const int64_t end_row = std::min(c.rows, end * block_rows);
+  int64_t block = begin - 1, end_of_block = begin * block_rows;  // of the group
+  BlockSums sums;
+  BackwardGroup<kElements> groups[2];
+  BackwardGroup<kElements>*group = &groups[0], *next = &groups[1];
+  next->begin = end_of_block;
+  do {
+    std::swap(group, next);
+    if (group->count != 0 && group->begin == end_of_block) {
+      sums = begin_block(c, ++block);
+      end_of_block += block_rows;
+    }
+    const int64_t after = group->begin + group->count;
+    const int64_t left = (after == end_of_block ? after + block_rows : end_of_block) - after;  // in its block
+    next->begin = after;
+    next->count = std::min({together, left, end_row - after});
+    for (int64_t i = 0; i < next->count; ++i) BeginRow<kStatistic>(c, after + i, next->rows[i]);
+    if constexpr (kStatistic == Statistic::kNone) {
+      if (group->count != 0) AddGradients(c, group->rows, group->begin, group->count, sums);
+    } else {
+      NormGroup<kStatistic>(c, *group, *next, sums);
+    }
+  } while (next->count != 0);
 }
 
 // Whether all that is loaded or stored by columns is f32.
@@ -367,11 +382,11 @@ HWY_INLINE bool IsF32(const BackwardCall& c) {
 }
 
 template <Statistic kStatistic>
-void RunBackward(const BackwardCall& c, int64_t begin, int64_t end, const BlockSums& sums) {
+void RunBackward(const BackwardCall& c, int64_t begin, int64_t end, BeginBlock begin_block) {
   if (IsF32(c)) {
-    BackwardRowsOf<kStatistic, Elements::kF32>(c, begin, end, sums);
+    BackwardBlocksOf<kStatistic, Elements::kF32>(c, begin, end, begin_block);
   } else {
-    BackwardRowsOf<kStatistic, Elements::kAny>(c, begin, end, sums);
+    BackwardBlocksOf<kStatistic, Elements::kAny>(c, begin, end, begin_block);
   }
 #if HWY_ARCH_X86
   _mm256_zeroupper();  // as in kernels-inl.h

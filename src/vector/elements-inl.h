@@ -44,7 +44,7 @@ inline HWY_NOINLINE void StoreEnd(V32 v, void* to, addnorm_dtype dtype, Partial 
 template <Elements kElements>
 struct ElementRow {
   ElementRow() = default;
-  ElementRow(const Operand& operand, int64_t row)
+  HWY_INLINE ElementRow(const Operand& operand, int64_t row)
       : data(operand.data), dtype(operand.data != nullptr ? operand.dtype : ADDNORM_F32) {
     if (data != nullptr) data = static_cast<char*>(data) + row * operand.row_stride * Size();
   }
@@ -103,8 +103,8 @@ struct ElementRow {
     return v;
   }
 
-  void* data = nullptr;
-  addnorm_dtype dtype = ADDNORM_F32;
+  void* data;
+  addnorm_dtype dtype;
 };
 
 // gamma + gamma_offset; what is absent is 1.
