@@ -34,7 +34,7 @@ clang-19-O0          | clang++-19 | -O0                  |                      
 clang-19-O1-C++20    | clang++-19 | -O1                  | -DCMAKE_CXX_STANDARD=20               | native=avx512,avx2,scalar
 clang-19-O3-C++23    | clang++-19 | -O3 -fno-exceptions -fno-rtti | -DCMAKE_CXX_STANDARD=23      | native=avx512,avx2,scalar
 clang-19-fast-math   | clang++-19 | -O2 -ffast-math -ffp-contract=fast |                         | native=avx512,avx2,scalar
-clang-19-lto         | clang++-19 | -O2 -fuse-ld=lld-19  | -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON | native=avx512,avx2,scalar
+clang-19-lto         | clang++-19 | -O2                  | -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld-19 | native=avx512,avx2,scalar
 clang-19-unity       | clang++-19 | -O1                  | -DCMAKE_UNITY_BUILD=ON                | native=avx512,avx2,scalar
 clang-19-native      | clang++-19 | -O2 -march=native    |                                       | native
 clang-19-x86-64-v2   | clang++-19 | -O2 -march=x86-64-v2 |                                       | native=avx512,avx2,scalar Nehalem=scalar
