@@ -18,8 +18,8 @@ set(slower_tests
   PathBoundaries.LayerNormSecondPass PathBoundaries.RmsSquaresOverflow ReportedFaults.NaNAndInfinityStayInTheirRow
   SpecialRows.WithoutSpreadGiveBeta Store.* SveLength.*)
 list(JOIN slower_tests ":" slower_tests)
-# On SVE of 256 and 512 bits, which the emulator takes three times as long for as for 128 bits, these alone: what is
-# between four vectors to V lanes and vectors longer than that.
+# On SVE of 256 and 512 bits these alone, as the emulator takes three times as long for them as for 128 bits: every
+# operation with all its dtypes at every length. What depends less on the vectors runs on the shortest and the longest.
 set(vector_tests AccuracyShort.* Checksums.* Dispatch.* EqualBitsBackward.AnyAlignmentAndStride WorkedExamples.*)
 list(JOIN vector_tests ":" vector_tests)
 # add_emulated_test(name cpu filter)
