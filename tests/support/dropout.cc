@@ -53,8 +53,8 @@ DropoutMemory::DropoutMemory(const DropoutOptions& options, int64_t rows, int64_
   args_.first_row = options.first_row;
   const auto bytes = static_cast<size_t>(rows * stride_ + 2 * kMargin);
   if (options.given()) {
-    mask_.assign(bytes, 0xff);  // unused bits are not looked at
-    for (int64_t row = 0; row < rows; ++row) {
+    mask_.assign(bytes, 0xff);  // unused bits are not looked at, nor is any with probability 1
+    for (int64_t row = 0; row < rows && options.probability != 1.0; ++row) {
       for (int64_t col = 0; col < cols; ++col) {
         uint8_t& byte = mask_[static_cast<size_t>(kMargin + row * stride_ + col / 8)];
         if (!options.IsKept(row, col)) byte = static_cast<uint8_t>(byte & ~(1 << (col % 8)));
