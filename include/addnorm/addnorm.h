@@ -90,16 +90,15 @@ typedef struct addnorm_output {
 typedef int32_t addnorm_status;
 enum {
   ADDNORM_OK = 0,
-  ADDNORM_NULL_POINTER = 1,      /**< a required pointer is null */
-  ADDNORM_WRONG_STRUCT_SIZE = 2, /**< struct_size is none this version can read */
-  ADDNORM_NEGATIVE_SIZE = 3,     /**< rows or cols < 0 */
-  ADDNORM_SIZE_TOO_LARGE = 4,    /**< cols > ADDNORM_MAX_COLS, or the operand's extent overflows */
-  ADDNORM_STRIDE_TOO_SMALL = 5,  /**< row_stride < cols (or not 0 for gamma, beta and bias) */
-  ADDNORM_UNALIGNED = 6,         /**< data is not aligned to its element */
-  ADDNORM_UNKNOWN_DTYPE = 7,     /**< dtype is none of the constants allowed there */
-  ADDNORM_UNPROMISED_DTYPES = 8, /**< this combination of dtypes is not in the list (addnorm_promised_dtypes) */
-  ADDNORM_BAD_NUMBER =
-      9, /**< a parameter is not finite, epsilon < 0, residual_scale = 0, or probability beyond 0 to 1 */
+  ADDNORM_NULL_POINTER = 1,       /**< a required pointer is null */
+  ADDNORM_WRONG_STRUCT_SIZE = 2,  /**< struct_size is none this version can read */
+  ADDNORM_NEGATIVE_SIZE = 3,      /**< rows or cols < 0 */
+  ADDNORM_SIZE_TOO_LARGE = 4,     /**< cols > ADDNORM_MAX_COLS, or the operand's extent overflows */
+  ADDNORM_STRIDE_TOO_SMALL = 5,   /**< row_stride < cols (or not 0 for gamma, beta and bias) */
+  ADDNORM_UNALIGNED = 6,          /**< data is not aligned to its element */
+  ADDNORM_UNKNOWN_DTYPE = 7,      /**< dtype is none of the constants allowed there */
+  ADDNORM_UNPROMISED_DTYPES = 8,  /**< this combination of dtypes is not in the list (addnorm_promised_dtypes) */
+  ADDNORM_BAD_NUMBER = 9,         /**< a parameter is not finite, or beyond what it may be */
   ADDNORM_FORBIDDEN_OVERLAP = 10, /**< an output overlaps another operand other than documented */
   ADDNORM_UNUSED_OPERAND = 11,    /**< an operand is given that this operation does not have */
   ADDNORM_RESERVED_NOT_ZERO = 12, /**< a reserved field is not 0 */

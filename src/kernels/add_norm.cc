@@ -36,8 +36,7 @@ struct SumsToStore : StoredSums<S> {
 };
 
 // Stores the sums of a bf16 row some columns before they are read again, by pairs of vectors, which a loop in the
-// canonical order cannot take. Gains for RMSNorm, whose steps are whole pairs, beyond the columns that are stored at
-// first.
+// canonical order cannot take. For statistics whose steps are whole pairs.
 struct SumsAhead {
   static constexpr size_t kColumns = 256;
 
