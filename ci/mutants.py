@@ -158,7 +158,7 @@ MUTANTS = [Mutant(*entry) for entry in [
     ("src/dropout.cc", "threshold cut", " + (numbers - static_cast<double>(whole) >= 0.5 ? 1 : 0)", ""),
     ("src/dropout.cc", "mask with probability 1", "p == 1.0 ? nullptr : args->mask", "args->mask"),
     ("src/dropout.cc", "scale of what is dropped", "1.0 / (1.0 - p)", "1.0 / p"),
-    ("src/dropout.cc", "neighbours of a mask refused", "begin(output) < end(other)", "begin(output) <= end(other)"),
+    ("src/validate.cc", "neighbours of a mask refused", "begin(output) < end(other)", "begin(output) <= end(other)"),
     ("src/dropout.cc", "mask over an output", "operands[i].is_output && Overlap(operands[i], mask, rows)", "false"),
     ("src/dropout.cc", "mask_out over mask", "if (Overlap(mask_out, mask, rows))", "if (false)"),
     ("src/dropout.cc", "rows of a mask overlap", "stride < MaskBytes(cols)", "stride < cols / 8"),

@@ -33,8 +33,11 @@ addnorm_status ReadDropout(const addnorm_dropout& given, Dropout* dropout) {
 
 namespace {
 
+using internal::Overlap;
+using internal::Region;
+
 // Fills in where a mask lies. False if it reaches beyond the address space.
-bool Locate(const uint8_t* data, int64_t rows, int64_t cols, int64_t stride, bool is_output, internal::Region* region) {
+bool Locate(const uint8_t* data, int64_t rows, int64_t cols, int64_t stride, bool is_output, Region* region) {
   if (rows > 1 && stride > INT64_MAX / 16 / (rows - 1)) return false;
   const auto row_bytes = static_cast<uintptr_t>(MaskBytes(cols));
   *region = {data, row_bytes, rows > 1 ? static_cast<uintptr_t>(stride) : 0, 0, false, is_output};
@@ -42,23 +45,11 @@ bool Locate(const uint8_t* data, int64_t rows, int64_t cols, int64_t stride, boo
          UINTPTR_MAX - reinterpret_cast<uintptr_t>(data);
 }
 
-// Whether an output and another operand share a byte.
-bool Overlap(const internal::Region& output, const internal::Region& other, int64_t rows) {
-  if (output.data == nullptr || other.data == nullptr) return false;
-  const auto begin = [](const internal::Region& r) { return reinterpret_cast<uintptr_t>(r.data); };
-  const auto end = [&](const internal::Region& r) {
-    return begin(r) + static_cast<uintptr_t>(rows - 1) * r.stride_bytes + r.row_bytes;
-  };
-  return begin(output) < end(other) && begin(other) < end(output) && internal::IsForbiddenOverlap(output, other);
-}
-
 }  // namespace
 
-addnorm_status CheckMasks(const Dropout& dropout, int64_t rows, int64_t cols, const internal::Region* operands,
-                          size_t count) {
-  internal::Region mask = {}, mask_out = {};
-  const auto place = [&](const uint8_t* data, int64_t stride, Subject subject,
-                         internal::Region* region) -> addnorm_status {
+addnorm_status CheckMasks(const Dropout& dropout, int64_t rows, int64_t cols, const Region* operands, size_t count) {
+  Region mask = {}, mask_out = {};
+  const auto place = [&](const uint8_t* data, int64_t stride, Subject subject, Region* region) -> addnorm_status {
     if (data == nullptr) return ADDNORM_OK;
     if (rows > 1 && stride < MaskBytes(cols)) return MakeStatus(ADDNORM_STRIDE_TOO_SMALL, subject);
     if (!Locate(data, rows, cols, stride, subject == Subject::kMaskOut, region)) {

@@ -20,8 +20,9 @@ struct Region {
   bool is_output;
 };
 
-// Of two regions whose extents meet: whether a byte belongs to both, where the contract does not allow it.
-bool IsForbiddenOverlap(const Region& output, const Region& other);
+// Whether a byte belongs to two operands of a call of so many rows, where the contract does not allow it. None does
+// where data is null.
+bool Overlap(const Region& output, const Region& other, int64_t rows);
 
 }  // namespace internal
 }  // namespace addnorm

@@ -8,18 +8,6 @@ namespace addnorm {
 namespace internal {
 namespace {
 
-Region RegionOf(const Call& call, const OperandRule& rule) {
-  const Operand& operand = call.*rule.operand;
-  const uintptr_t size = SizeOf(static_cast<Dtype>(operand.dtype));
-  const bool one_row = call.rows <= 1 || rule.shape == Shape::kVector;
-  return {operand.data,
-          static_cast<uintptr_t>(RowElements(rule.shape, call)) * size,
-          one_row ? 0 : static_cast<uintptr_t>(operand.row_stride) * size,
-          operand.dtype,
-          rule.shape == Shape::kMatrix,
-          rule.is_output};
-}
-
 // Rows of equal stride may interleave, as the heads of a fused QKV projection do.
 bool Interleave(const Region& a, const Region& b) {
   const uintptr_t stride = a.stride_bytes;
@@ -37,14 +25,24 @@ bool IsInPlace(const Region& output, const Region& other) {
          output.dtype == other.dtype && output.stride_bytes == other.stride_bytes;
 }
 
-}  // namespace
-
-bool IsForbiddenOverlap(const Region& output, const Region& other) {
+// Of regions whose extents meet.
+bool IsForbidden(const Region& output, const Region& other) {
   return !Interleave(output, other) && !IsInPlace(output, other);
 }
 
+}  // namespace
+
+bool Overlap(const Region& output, const Region& other, int64_t rows) {
+  if (output.data == nullptr || other.data == nullptr) return false;
+  const auto begin = [](const Region& r) { return reinterpret_cast<uintptr_t>(r.data); };
+  const auto end = [&](const Region& r) {
+    return begin(r) + static_cast<uintptr_t>(rows - 1) * r.stride_bytes + r.row_bytes;
+  };
+  return begin(output) < end(other) && begin(other) < end(output) && IsForbidden(output, other);
+}
+
 bool IsForbiddenOverlap(const Call& call, const OperandRule& output, const OperandRule& other) {
-  return IsForbiddenOverlap(RegionOf(call, output), RegionOf(call, other));
+  return IsForbidden(RegionOf(call, output), RegionOf(call, other));
 }
 
 }  // namespace internal

@@ -12,6 +12,7 @@
 
 #include "src/call.h"
 #include "src/lists.h"
+#include "src/overlap.h"
 #include "src/status.h"
 
 namespace addnorm {
@@ -120,6 +121,20 @@ struct Extent {
   uintptr_t begin = 0;
   uintptr_t end = 0;
 };
+
+// Where an operand of a call lies, forward or backward.
+template <class AnyCall, class Rule>
+Region RegionOf(const AnyCall& call, const Rule& rule) {
+  const Operand& operand = call.*rule.operand;
+  const uintptr_t size = SizeOf(static_cast<Dtype>(operand.dtype));
+  const bool one_row = call.rows <= 1 || rule.shape == Shape::kVector;
+  return {operand.data,
+          static_cast<uintptr_t>(RowElements(rule.shape, call)) * size,
+          one_row ? 0 : static_cast<uintptr_t>(operand.row_stride) * size,
+          operand.dtype,
+          rule.shape == Shape::kMatrix,
+          rule.is_output};
+}
 
 // Of two operands whose extents meet: whether a byte belongs to both, where the contract does not allow it. Out of
 // line, as it is rarely asked.

@@ -79,7 +79,7 @@ class Checks {
       if (status != ADDNORM_OK) return status;
     }
     for (size_t i = 0; i < kRules.size(); ++i) {
-      if (!Locate(kRules[i], &regions_[i], &ends_[i])) {
+      if (!Locate(kRules[i], &regions_[i])) {
         return MakeStatus(ADDNORM_SIZE_TOO_LARGE, kRules[i].subject);
       }
     }
@@ -165,36 +165,25 @@ class Checks {
   // ---- Memory
 
   // Fills in where an operand lies. False if it reaches beyond the address space.
-  bool Locate(const Rule& rule, Region* region, uintptr_t* end) const {
+  bool Locate(const Rule& rule, Region* region) const {
     const Operand& operand = call_.*rule.operand;
     *region = {nullptr, 0, 0, 0, false, false};
-    *end = 0;
     if (operand.data == nullptr || (call_.rows == 0 && rule.shape != Shape::kVector)) return true;
     const bool one_row = call_.rows <= 1 || rule.shape == Shape::kVector;
-    const size_t size = SizeOf(static_cast<Dtype>(operand.dtype));
-    const int64_t row_elements = internal::RowElements(rule.shape, call_);
-    int64_t elements = row_elements;
+    int64_t elements = internal::RowElements(rule.shape, call_);
     if (!one_row) {
       constexpr int64_t kMaxElements = INT64_MAX / 16;  // bytes of 8 each, and no sum of two overflows
       if (operand.row_stride > (kMaxElements - call_.cols) / (call_.rows - 1)) return false;
       elements += (call_.rows - 1) * operand.row_stride;
     }
-    *region = {operand.data,
-               static_cast<uintptr_t>(row_elements) * size,
-               one_row ? 0 : static_cast<uintptr_t>(operand.row_stride) * size,
-               operand.dtype,
-               rule.shape == Shape::kMatrix,
-               rule.is_output};
-    const uint64_t bytes = static_cast<uint64_t>(elements) * size;
-    const auto begin = reinterpret_cast<uintptr_t>(operand.data);
-    *end = begin + static_cast<uintptr_t>(bytes);
-    return bytes <= UINTPTR_MAX - begin;
+    *region = internal::RegionOf(call_, rule);
+    const uint64_t bytes = static_cast<uint64_t>(elements) * SizeOf(static_cast<Dtype>(operand.dtype));
+    return bytes <= UINTPTR_MAX - reinterpret_cast<uintptr_t>(operand.data);
   }
 
   addnorm_status CheckWorkspace() {
     const size_t sums = call_.Sums();
     regions_[kWorkspaceRegion] = {nullptr, 0, 0, 0, false, true};
-    ends_[kWorkspaceRegion] = 0;
     if (sums == 0 || call_.rows == 0) return ADDNORM_OK;
     const size_t bytes = WorkspaceBytes(call_.rows, call_.cols, sums);
     if (bytes == 0) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kCols);
@@ -205,24 +194,14 @@ class Checks {
     if (bytes > UINTPTR_MAX - begin) return MakeStatus(ADDNORM_SIZE_TOO_LARGE, Subject::kWorkspace);
     regions_[kWorkspaceRegion].data = call_.workspace;
     regions_[kWorkspaceRegion].row_bytes = bytes;
-    ends_[kWorkspaceRegion] = begin + bytes;
     return ADDNORM_OK;
-  }
-
-  bool Overlap(size_t i, size_t j) const {
-    const Region &a = regions_[i], &b = regions_[j];
-    if (i == j || a.data == nullptr || b.data == nullptr) return false;
-    if (ends_[i] <= reinterpret_cast<uintptr_t>(b.data) || ends_[j] <= reinterpret_cast<uintptr_t>(a.data)) {
-      return false;
-    }
-    return internal::IsForbiddenOverlap(a, b);
   }
 
   addnorm_status CheckOverlaps() const {
     for (size_t i = 0; i < regions_.size(); ++i) {
       if (!regions_[i].is_output) continue;
       for (size_t j = 0; j < regions_.size(); ++j) {
-        if (Overlap(i, j)) {
+        if (i != j && internal::Overlap(regions_[i], regions_[j], call_.rows)) {
           return MakeStatus(ADDNORM_FORBIDDEN_OVERLAP, i == kWorkspaceRegion ? Subject::kWorkspace : kRules[i].subject);
         }
       }
@@ -233,7 +212,6 @@ class Checks {
   const Op op_;
   const BackwardCall& call_;
   std::array<Region, kRules.size() + 1> regions_;
-  std::array<uintptr_t, kRules.size() + 1> ends_;
 };
 
 }  // namespace
