@@ -130,13 +130,6 @@ TEST(Dropout, WithinTheBounds) {
   }
 }
 
-void CheckTargets(Problem& problem) {
-  const std::string wanted = RunOn("scalar", problem);
-  for (const std::string& target : TestedTargets()) {
-    EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
-  }
-}
-
 TEST(Dropout, EveryTargetAtEveryLength) {
   size_t next = 0;
   for (const OpCase& op_case : AllOpCases()) {
@@ -144,7 +137,7 @@ TEST(Dropout, EveryTargetAtEveryLength) {
     for (int64_t cols = 1; cols <= 131 && !all.empty(); ++cols) {
       Problem problem(op_case, all[++next % all.size()], 3, cols);
       problem.FillByKind(next, static_cast<int>(next));
-      CheckTargets(problem);
+      ExpectEqualBits(problem);
     }
     if (HasFailure()) return;
   }
@@ -160,7 +153,7 @@ TEST(Dropout, EveryTargetWithLongAndManyRows) {
       const int64_t rows = cols == 511 && op_case.dtypes.vectors == ADDNORM_F32 ? 515 : cols > 10000 ? 1 : 2;
       Problem problem(op_case, all[++next % all.size()], rows, cols);
       problem.FillByKind(next, static_cast<int>(next));
-      CheckTargets(problem);
+      ExpectEqualBits(problem);
     }
     if (HasFailure()) return;
   }
@@ -225,10 +218,7 @@ TEST(Dropout, InPlaceEqualsSeparateMemory) {
           Problem apart(op_case, options, 4, cols), in_place(op_case, options, 4, cols, layout);
           apart.FillByKind(3);
           in_place.CopyInputs(apart);
-          const std::string wanted = RunOn("scalar", apart);
-          for (const std::string& target : TestedTargets()) {
-            EXPECT_TRUE(SameBits(target, RunOn(target, in_place), wanted, in_place));
-          }
+          ExpectBitsOf(apart, in_place);
         }
       }
     }
@@ -245,10 +235,7 @@ TEST(Dropout, ProbabilityZeroIsNoDropout) {
         Problem with(op_case, options, kDataKinds, 67);
         without.FillByKind(4);
         with.CopyInputs(without);
-        const std::string wanted = RunOn("scalar", without);
-        for (const std::string& target : TestedTargets()) {
-          EXPECT_TRUE(SameBits(target, RunOn(target, with), wanted, with));
-        }
+        ExpectBitsOf(without, with);
       }
     }
   }

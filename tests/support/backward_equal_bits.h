@@ -9,6 +9,7 @@
 #include <string>
 
 #include "support/backward.h"
+#include "support/equal_bits.h"
 #include "support/targets.h"
 
 namespace addnorm_test {

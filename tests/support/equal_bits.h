@@ -36,6 +36,20 @@ inline ::testing::AssertionResult SameBits(const std::string& target, const std:
                                        << got.size() << ", " << wanted.size() << ")";
 }
 
+// Every target gives a problem, of a forward or a backward operation, the bits that the scalar reference gives another
+// one with the same inputs, or itself.
+template <class AnyProblem>
+void ExpectBitsOf(AnyProblem& reference, AnyProblem& problem) {
+  const std::string wanted = RunOn("scalar", reference);
+  for (const std::string& target : TestedTargets()) {
+    EXPECT_TRUE(SameBits(target, RunOn(target, problem), wanted, problem));
+  }
+}
+template <class AnyProblem>
+void ExpectEqualBits(AnyProblem& problem) {
+  ExpectBitsOf(problem, problem);
+}
+
 }  // namespace addnorm_test
 
 #endif  // ADDNORM_TESTS_SUPPORT_EQUAL_BITS_H_
