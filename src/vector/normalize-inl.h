@@ -158,6 +158,7 @@ HWY_INLINE void WithAffine(const Call& c, const Function& f) {
 template <class Y, class Write = Cached>
 struct StoreResult {
   static constexpr bool kIsBF16 = kAreBF16<Y>;
+  using Writes = Write;
   using WithStreaming = StoreResult<Y, Streaming>;
 
   StoreResult(const Call& c, int64_t row) : y(c.y.Row<Y>(row)) {}
@@ -165,13 +166,6 @@ struct StoreResult {
   template <class Extent>
   HWY_INLINE V32 Value(D32, V32 value, size_t, Extent) const {
     return value;
-  }
-  template <class Extent>
-  HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
-    Write::Store(d, Value(d, value, col, extent), y + col, extent);
-  }
-  HWY_INLINE void StorePair(D32 d, V32 even, V32 odd, size_t col) const {
-    Packing<Y>::StorePair(Value(d, even, col, Even()), Value(d, odd, col, Odd()), y + col);
   }
 
   Y* y;
@@ -194,6 +188,7 @@ struct RoundToAny {
 template <class Round, class R, class Y, class Write = Cached>
 struct AddAndStoreResult {
   static constexpr bool kIsBF16 = kAreBF16<R, Y>;
+  using Writes = Write;
   using WithStreaming = AddAndStoreResult<Round, R, Y, Streaming>;
 
   AddAndStoreResult(const Call& c, int64_t row)
@@ -203,19 +198,26 @@ struct AddAndStoreResult {
   HWY_INLINE V32 Value(D32 d, V32 value, size_t col, Extent extent) const {
     return hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), round(d, value));
   }
-  template <class Extent>
-  HWY_INLINE void operator()(D32 d, V32 value, size_t col, Extent extent) const {
-    Write::Store(d, Value(d, value, col, extent), y + col, extent);
-  }
-  HWY_INLINE void StorePair(D32 d, V32 even, V32 odd, size_t col) const {
-    Packing<Y>::StorePair(Value(d, even, col, Even()), Value(d, odd, col, Odd()), y + col);
-  }
 
   const R* residual;
   Y* y;
   float scale;
   Round round;
 };
+
+// Stores what one of them makes of normalized values.
+template <class Result, class Extent>
+HWY_INLINE void StoreTo(const Result& result, V32 value, size_t col, Extent extent) {
+  const D32 d;
+  Result::Writes::Store(d, result.Value(d, value, col, extent), result.y + col, extent);
+}
+// The same of two vectors, Even and Odd.
+template <class Result>
+HWY_INLINE void StorePairTo(const Result& result, V32 even, V32 odd, size_t col) {
+  const D32 d;
+  using Y = std::remove_pointer_t<decltype(result.y)>;
+  Packing<Y>::StorePair(result.Value(d, even, col, Even()), result.Value(d, odd, col, Odd()), result.y + col);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

@@ -276,9 +276,9 @@ struct NormalizeRow {
   }
   template <class Extent>
   HWY_INLINE void Vector(size_t col, Extent extent) const {
-    sink(D32(), Value(col, extent), col, extent);
+    StoreTo(sink, Value(col, extent), col, extent);
   }
-  HWY_INLINE void Pair(size_t col) const { sink.StorePair(D32(), Value(col, Even()), Value(col, Odd()), col); }
+  HWY_INLINE void Pair(size_t col) const { StorePairTo(sink, Value(col, Even()), Value(col, Odd()), col); }
   // Columns beside the sums of another row.
   template <class Count>
   HWY_INLINE void operator()(size_t begin, Count count) const {

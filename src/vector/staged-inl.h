@@ -60,7 +60,7 @@ template <class Sink>
 HWY_NOINLINE void StoreChunk(const float* values, size_t begin, size_t count, const Sink& result_row) {
   const Sink sink = result_row;
   ForEachVector(0, count, [&](size_t i, auto extent) HWY_ATTR {
-    sink(D32(), Packing<float>::Load(D32(), values + i, extent), begin + i, extent);
+    StoreTo(sink, Packing<float>::Load(D32(), values + i, extent), begin + i, extent);
   });
 }
 
