@@ -171,7 +171,7 @@ void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t 
   if (args.dropout() != nullptr) {
     constexpr size_t kMaskArea = 21, kMaskOutArea = 22;
     dropout = *args.dropout();
-    const auto rows = static_cast<size_t>(problem.rows()), bytes = static_cast<size_t>((problem.cols() + 7) / 8);
+    const auto rows = static_cast<size_t>(problem.rows()), bytes = static_cast<size_t>(MaskBytes(problem.cols()));
     masks.push_back(MoveMask(kMaskArea, &dropout.mask, &dropout.mask_row_stride, rows, bytes, position, layout));
     masks.push_back(
         MoveMask(kMaskOutArea, &dropout.mask_out, &dropout.mask_out_row_stride, rows, bytes, position, layout));

@@ -7,8 +7,6 @@ namespace {
 constexpr uint8_t kUntouched = 0xa5;
 constexpr int64_t kMargin = 64;
 
-int64_t MaskBytes(int64_t cols) { return cols / 8 + (cols % 8 != 0 ? 1 : 0); }
-
 }  // namespace
 
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {

@@ -19,6 +19,9 @@ std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint3
 // The random number of an element.
 uint32_t DropoutNumber(uint64_t seed, uint64_t row, int64_t col);
 
+// Of a row of a mask.
+inline int64_t MaskBytes(int64_t cols) { return cols / 8 + (cols % 8 != 0 ? 1 : 0); }
+
 enum class Masks { kGenerated, kWritten, kGiven, kGivenAndWritten };
 
 struct DropoutOptions {
