@@ -26,6 +26,31 @@ _Static_assert(offsetof(addnorm_add_args, dropout) == 144 && offsetof(addnorm_ad
 _Static_assert(sizeof(addnorm_dropout) == 64 && offsetof(addnorm_dropout, first_row) == 24, "dropout");
 _Static_assert(sizeof(addnorm_parallel) == 16, "threads");
 _Static_assert(sizeof(addnorm_dtypes) == 20 && sizeof(addnorm_status) == 4, "others");
+_Static_assert(sizeof(addnorm_add_backward_args) == 168 && offsetof(addnorm_add_backward_args, dbias) == 96,
+               "backward of add");
+_Static_assert(sizeof(addnorm_norm_backward_args) == 352 && offsetof(addnorm_norm_backward_args, gamma) == 80,
+               "backward of norms");
+
+/* So are the values of the constants, which callers have compiled in. */
+_Static_assert(ADDNORM_F32 == 1 && ADDNORM_F16 == 2 && ADDNORM_BF16 == 3 && ADDNORM_F64 == 4, "dtypes");
+_Static_assert(ADDNORM_OK == 0 && ADDNORM_NULL_POINTER == 1 && ADDNORM_WRONG_STRUCT_SIZE == 2, "statuses");
+_Static_assert(ADDNORM_NEGATIVE_SIZE == 3 && ADDNORM_SIZE_TOO_LARGE == 4 && ADDNORM_STRIDE_TOO_SMALL == 5, "statuses");
+_Static_assert(ADDNORM_UNALIGNED == 6 && ADDNORM_UNKNOWN_DTYPE == 7 && ADDNORM_UNPROMISED_DTYPES == 8, "statuses");
+_Static_assert(ADDNORM_BAD_NUMBER == 9 && ADDNORM_FORBIDDEN_OVERLAP == 10 && ADDNORM_UNUSED_OPERAND == 11, "statuses");
+_Static_assert(ADDNORM_RESERVED_NOT_ZERO == 12 && ADDNORM_EMPTY_REDUCTION == 13, "statuses");
+_Static_assert(ADDNORM_UNKNOWN_TARGET == 14 && ADDNORM_OUT_OF_RANGE == 15 && ADDNORM_SHAPE_MISMATCH == 16, "statuses");
+_Static_assert(ADDNORM_MISSING_STATISTIC == 17 && ADDNORM_SMALL_WORKSPACE == 18, "statuses");
+_Static_assert(ADDNORM_STORE_AUTOMATIC == 0 && ADDNORM_STORE_CACHED == 1 && ADDNORM_STORE_STREAMING == 2, "stores");
+_Static_assert(ADDNORM_OP_MEAN == 0 && ADDNORM_OP_VARIANCE == 1 && ADDNORM_OP_MEAN_VARIANCE == 2, "operations");
+_Static_assert(ADDNORM_OP_MEAN_SQUARE == 3 && ADDNORM_OP_RMS == 4 && ADDNORM_OP_ADD == 5, "operations");
+_Static_assert(ADDNORM_OP_LAYER_NORM == 6 && ADDNORM_OP_RMS_NORM == 7, "operations");
+_Static_assert(ADDNORM_OP_ADD_LAYER_NORM == 8 && ADDNORM_OP_ADD_RMS_NORM == 9, "operations");
+_Static_assert(ADDNORM_OP_LAYER_NORM_ADD == 10 && ADDNORM_OP_RMS_NORM_ADD == 11, "operations");
+_Static_assert(ADDNORM_OP_ADD_BACKWARD == 12 && ADDNORM_OP_LAYER_NORM_BACKWARD == 13, "operations");
+_Static_assert(ADDNORM_OP_RMS_NORM_BACKWARD == 14 && ADDNORM_OP_ADD_LAYER_NORM_BACKWARD == 15, "operations");
+_Static_assert(ADDNORM_OP_ADD_RMS_NORM_BACKWARD == 16 && ADDNORM_OP_LAYER_NORM_ADD_BACKWARD == 17, "operations");
+_Static_assert(ADDNORM_OP_RMS_NORM_ADD_BACKWARD == 18, "operations"); /* ADDNORM_OP_COUNT grows with the list */
+_Static_assert(ADDNORM_MAX_COLS == (int64_t)1 << 28 && ADDNORM_WORKSPACE_ALIGNMENT == 64, "limits");
 
 static int Close(const float* y, const float* expected, int count) {
   for (int i = 0; i < count; ++i) {
@@ -54,6 +79,7 @@ int addnorm_c_api_test(void) {
   norm.cols = 4;
   norm.x = (addnorm_input){x, 4, ADDNORM_F32, 0};
   norm.y = (addnorm_output){y, 4, ADDNORM_F32, 0};
+  CHECK(norm.epsilon == -1.0); /* ADDNORM_UNSET_EPSILON, which no version may take for a number */
   CHECK(addnorm_status_kind(addnorm_layer_norm(&norm)) == ADDNORM_BAD_NUMBER); /* epsilon has no default */
   CHECK(strncmp(addnorm_status_text(addnorm_layer_norm(&norm)), "epsilon: ", 9) == 0);
   norm.epsilon = 1e-5;
