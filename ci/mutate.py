@@ -30,9 +30,11 @@ COPIED = ("CMakeLists.txt", "cmake", "include", "src")
 TIMEOUT = 1800  # seconds for one run of tests: a fault that makes them hang is caught
 
 MAX_TARGETS = ("scalar", "no_such_target")  # what CTest sets in the environment for some runs
+# The tests of the C++ layer, which are compiled anew for faults of its headers.
+USERS_OF_HPP = ("cpp_api_test", "backward_contract_test", "dropout_test")
 # By the beginning of a file's path, the tests that are likely to see a fault in it.
 LIKELY_TESTS = {
-    "include": "*Cpp*:StorageTypes.*",
+    "include": "*Cpp*:StorageTypes.*:Dropout.*",
     "src/dropout": "*Dropout*",
     "src/reference_dropout": "*Dropout*",
     "src/vector/dropout": "*Dropout*:*Masks*",
@@ -43,7 +45,7 @@ LIKELY_TESTS = {
     **dict.fromkeys(("src/api_backward.cc", "src/backward.h", "src/reference_backward.cc", "src/vector/backward-inl.h",
                      "src/vector/elements-inl.h"), "*Backward*"),
     "src/targets.cc": "Dispatch.*:Targets.*:PromisedDtypes.*",
-    "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:Ops/*:AccuracyShort.*",
+    "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:PathBoundaries.*:Ops/*:AccuracyShort.*",
 }
 
 
@@ -70,8 +72,9 @@ class Workshop:
             copy(ROOT / name, self.source / name)
         commands = run(["ninja", "-C", str(build), "-t", "commands", "addnorm_tests"]).stdout.splitlines()
         self.link = commands[-1]
-        self.users_of_hpp = [line for line in commands if re.search(r"-c \S*/tests/cpp_api_test\.cc$", line)]
-        if not re.search(r"\slibaddnorm\.a\s", self.link) or len(self.users_of_hpp) != 1:
+        tests = "|".join(USERS_OF_HPP)
+        self.users_of_hpp = [line for line in commands if re.search(rf"-c \S*/tests/({tests})\.cc$", line)]
+        if not re.search(r"\slibaddnorm\.a\s", self.link) or len(self.users_of_hpp) != len(USERS_OF_HPP):
             sys.exit(f"error: {build} is no static build with tests by Ninja")
         cache = (build / "CMakeCache.txt").read_text()
         kept = re.findall(r"^((?:ADDNORM_HIGHWAY_URL|CMAKE_CXX_COMPILER):\w+=.*)$", cache, re.M)
@@ -87,14 +90,15 @@ class Workshop:
         link = re.sub(r"\slibaddnorm\.a\s", f" {self.library}/libaddnorm.a ", self.link)
         link = re.sub(r"-o \S+", f"-o {self.tests}", link)
         if header_changed:
-            command, made = self.users_of_hpp[0], self.build / "mutants" / "cpp_api_test.o"
-            old = re.search(r"-o (\S+)", command)[1]
-            command = re.sub(r"-MD|-M[TF] \S+", "", command.replace(old, str(made)))
-            command = command.replace(f"-I{ROOT}/include", f"-I{self.source}/include")
-            result = run(shlex.split(command), cwd=self.build)
-            if result.returncode != 0:
-                return result.stdout
-            link = link.replace(old, str(made))
+            for command in self.users_of_hpp:
+                old = re.search(r"-o (\S+)", command)[1]
+                made = self.build / "mutants" / pathlib.Path(old).name
+                command = re.sub(r"-MD|-M[TF] \S+", "", command.replace(old, str(made)))
+                command = command.replace(f"-I{ROOT}/include", f"-I{self.source}/include")
+                result = run(shlex.split(command), cwd=self.build)
+                if result.returncode != 0:
+                    return result.stdout
+                link = link.replace(old, str(made))
         result = run(link, cwd=self.build, shell=True)
         return result.stdout if result.returncode != 0 else None
 
