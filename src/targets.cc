@@ -72,18 +72,21 @@ const Target* ReadEnvironment(addnorm_status* status) {
   return cap;
 }
 
-// Null until the first call; threads that find it so all come to the same.
-std::atomic<const Target*> active_target{nullptr};
+// What addnorm_set_max_target chose last, if it was called; else what the first call chose, which all threads that find
+// it null come to alike. Two variables, as with one a first call would have to exchange it only if null: for 64-bit ARM
+// compilers call functions for that which bring a static constructor along.
+std::atomic<const Target*> capped_target{nullptr};
+std::atomic<const Target*> default_target{nullptr};
 std::atomic<addnorm_status> environment_status{ADDNORM_OK};
 
 const Target* ActiveTarget() {
-  const Target* target = active_target.load(std::memory_order_acquire);
-  if (target != nullptr) return target;
+  if (const Target* target = capped_target.load(std::memory_order_acquire)) return target;
+  if (const Target* target = default_target.load(std::memory_order_acquire)) return target;
   addnorm_status status;
   const Target* chosen = Choose(ReadEnvironment(&status));
   environment_status.store(status, std::memory_order_relaxed);
-  // Fails, and leaves the other thread's, if addnorm_set_max_target has stored one in the meantime.
-  return active_target.compare_exchange_strong(target, chosen, std::memory_order_acq_rel) ? chosen : target;
+  default_target.store(chosen, std::memory_order_release);
+  return chosen;
 }
 
 }  // namespace
@@ -120,7 +123,7 @@ addnorm_status addnorm_set_max_target(const char* name) {
     if (cap == nullptr) return ADDNORM_UNKNOWN_TARGET;
   }
   addnorm::ActiveTarget();  // so that the environment has been read, for addnorm_environment_status
-  addnorm::active_target.store(addnorm::Choose(cap), std::memory_order_release);
+  addnorm::capped_target.store(addnorm::Choose(cap), std::memory_order_release);
   return ADDNORM_OK;
 }
 
