@@ -178,11 +178,13 @@ TEST(EqualBits, ViewsOfAWiderMatrix) {
     for (const Operand input : {kX, kResidual}) layout.at[input].gap = view.input_gap;
     for (const Operand output : {kY, kSumOut}) layout.at[output].gap = view.output_gap;
     for (const OpCase& op_case : AllOpCases()) {
-      const Options options = OptionsOf(op_case).back();
-      Problem packed(op_case, options, view.rows, view.cols), placed(op_case, options, view.rows, view.cols, layout);
-      packed.FillByKind(3);
-      placed.CopyInputs(packed);
-      ExpectBitsOf(packed, placed);
+      const std::vector<Options> all = OptionsOf(op_case);
+      for (const Options& options : {all[1], all.back()}) {  // of a norm: with gamma and beta, without gamma
+        Problem packed(op_case, options, view.rows, view.cols), placed(op_case, options, view.rows, view.cols, layout);
+        packed.FillByKind(3);
+        placed.CopyInputs(packed);
+        ExpectBitsOf(packed, placed);
+      }
     }
   }
 }

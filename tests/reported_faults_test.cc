@@ -41,8 +41,13 @@ TEST(ReportedFaults, EmptySizes) {
       Problem no_rows(op_case, OptionsOf(op_case)[1], 0, 10);
       EXPECT_EQ(no_rows.Run(), ADDNORM_OK) << op_case.name;
       EXPECT_EQ(no_rows.Untouched(), "");
-      Problem no_cols(op_case, OptionsOf(op_case)[0], 3, 0);
+      // With a mean and rstd, which have an element for each row.
+      Problem no_cols(op_case, OptionsOf(op_case)[1], 3, 0);
+      no_cols.Reset();
+      const std::string before = no_cols.Outputs();
       EXPECT_EQ(addnorm_status_kind(no_cols.Run()), IsReduction(op_case.op()) ? ADDNORM_EMPTY_REDUCTION : ADDNORM_OK);
+      EXPECT_EQ(no_cols.Outputs(), before) << op_case.name << " without columns wrote on " << target;
+      EXPECT_EQ(no_cols.Untouched(), "");
       CountChecks(target, 2);
     }
   }
@@ -95,22 +100,23 @@ TEST(ReportedFaults, DtypeOfGammaAndBeta) {
   for (const OpCase& op_case : AllOpCases()) {
     if (!IsNorm(op_case.op())) continue;
     for (const bool has_beta : {true, false}) {
-      Options storage;
-      storage.gamma = storage.bias = VectorType::kStorage;
-      storage.beta = has_beta ? VectorType::kStorage : VectorType::kAbsent;
-      Problem narrow(op_case, storage, 3, 67);
+      Options options;
+      options.gamma = options.bias = VectorType::kStorage;
+      options.beta = has_beta ? VectorType::kStorage : VectorType::kAbsent;
+      Problem narrow(op_case, options, 3, 67);
       narrow.Fill(DataKind::kNormal, 25);
-      for (const bool mixed : {false, true}) {
-        Options options = storage;
-        options.gamma = VectorType::kF32;
-        if (!mixed) options.bias = VectorType::kF32;
-        if (has_beta && !mixed) options.beta = VectorType::kF32;
-        Problem wide(op_case, options, 3, 67);
-        wide.CopyInputs(narrow);
-        const std::string wanted = RunOn("scalar", narrow);
-        OnEveryTarget(wide, [&](const Problem& p, const std::string& target) {
-          EXPECT_TRUE(SameBits(target, p.Outputs(), wanted, p));
-        });
+      const std::string wanted = RunOn("scalar", narrow);
+      for (const VectorType gamma : {VectorType::kStorage, VectorType::kF32}) {
+        for (const VectorType beta : {VectorType::kStorage, VectorType::kF32}) {
+          options.gamma = gamma;
+          options.beta = has_beta ? beta : VectorType::kAbsent;
+          options.bias = beta;
+          Problem mixed(op_case, options, 3, 67);
+          mixed.CopyInputs(narrow);
+          OnEveryTarget(mixed, [&](const Problem& p, const std::string& target) {
+            EXPECT_TRUE(SameBits(target, p.Outputs(), wanted, p));
+          });
+        }
       }
     }
   }
@@ -195,14 +201,19 @@ TEST(ReportedFaults, UnalignedPointers) {
 
 // https://github.com/pytorch/pytorch/pull/173039. No default: epsilon is what the caller says, in f64.
 TEST(ReportedFaults, EpsilonIsTheCallers) {
+  const float x = 0.050048828125f;  // 0.05 in bf16
   Options options;
-  for (const auto& [epsilon, wanted] : {std::pair<double, double>{1.19e-7, 0.99998}, {0.0078125, 0.4927}}) {
+  options.rstd = ADDNORM_F64;  // bf16 has nothing between 0.99998 and 1
+  for (const auto& [epsilon, wanted] : {std::pair<double, double>{1.19e-7, 0.99997625}, {0.0078125, 0.49273010}}) {
     options.epsilon = epsilon;
-    const double y = wanted;
-    Problem f32 = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F32), {Constant(32, 0.050048828125f)}, options);
-    OnEveryTarget(f32, [&](const Problem& p, const std::string&) { EXPECT_NEAR(p.Get(kY, 0), y, 5e-5); });
-    Problem bf16 = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_BF16), {Constant(32, 0.05f)}, options);
-    OnEveryTarget(bf16, [&](const Problem& p, const std::string&) { EXPECT_NEAR(p.Get(kY, 0), y, 0x1p-9); });
+    const double y = wanted, rstd = 1.0 / std::sqrt(static_cast<double>(x) * static_cast<double>(x) + epsilon);
+    for (const addnorm_dtype dtype : {ADDNORM_F32, ADDNORM_BF16}) {
+      Problem norm = Example(Uniform(ADDNORM_OP_RMS_NORM, dtype), {Constant(32, x)}, options);
+      OnEveryTarget(norm, [&](const Problem& p, const std::string& target) {
+        EXPECT_NEAR(p.Get(kY, 0), y, dtype == ADDNORM_F32 ? 1e-7 : 0x1p-9) << target;
+        EXPECT_NEAR(p.Get(kRstd, 0), rstd, 1e-14 * rstd) << target;
+      });
+    }
   }
 }
 

@@ -103,7 +103,7 @@ TEST(ReportedFaults, MeanFarFromZero) {
 }
 
 // https://github.com/pytorch/pytorch/issues/51102, https://github.com/pytorch/pytorch/pull/40307
-TEST(ReportedFaults, MeanOf2000) {
+TEST(ReportedFaults, SmallSpreadAroundALargeMean) {
   const Rows rows = {{2000.125f, 2000.5f, 1998.5f, 2001.125f}};
   Problem variance = Example(Uniform(ADDNORM_OP_VARIANCE, ADDNORM_F32), rows);
   OnEveryTarget(variance, [](const Problem& p, const std::string&) { EXPECT_EQ(p.Get(kVariance, 0), 0.94140625); });
@@ -192,6 +192,24 @@ TEST(ReportedFaults, F16Squares) {
   OnEveryTarget(variance, [](const Problem& p, const std::string&) { EXPECT_EQ(p.Get(kVariance, 0), 250000.0); });
 }
 
+// https://github.com/pytorch/pytorch/pull/133085: a residual stream, whose squares leave f16 where its terms' do not.
+TEST(ReportedFaults, F16SquaresOfSums) {
+  Problem rms =
+      Example(Uniform(ADDNORM_OP_ADD_RMS_NORM, ADDNORM_F16), {Constant(512, 200)}, Options(), {Constant(512, 400)});
+  OnEveryTarget(rms, [](const Problem& p, const std::string& target) {
+    ExpectAll(p, kSumOut, 600.0, target);
+    ExpectAll(p, kY, 1.0, target);
+  });
+  Problem layer = Example(Uniform(ADDNORM_OP_ADD_LAYER_NORM, ADDNORM_F16), {Alternate(512, 200, -200)}, Options(),
+                          {Alternate(512, 400, -400)});
+  OnEveryTarget(layer, [](const Problem& p, const std::string& target) {
+    for (int64_t i = 0; i < p.cols(); ++i) {
+      ASSERT_EQ(p.Get(kSumOut, 0, i), i % 2 == 0 ? 600.0 : -600.0) << target;
+      ASSERT_EQ(p.Get(kY, 0, i), i % 2 == 0 ? 1.0 : -1.0) << target;
+    }
+  });
+}
+
 // https://github.com/numpy/numpy/issues/21941, /8237, /7930, /7933
 TEST(ReportedFaults, F16LongReductions) {
   Problem alternating = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F16), {Alternate(100000, 0, 2)});
@@ -206,19 +224,28 @@ TEST(ReportedFaults, F16LongReductions) {
   });
 }
 
-// https://github.com/pytorch/pytorch/issues/41527
+// https://github.com/pytorch/pytorch/issues/41527. y of a row of zeros is 0 without epsilon too: rstd tells them apart.
 TEST(ReportedFaults, F16SmallEpsilon) {
   Options options;
+  options.rstd = ADDNORM_F64;
   for (const double epsilon : {1e-12, 1e-8, 1e-300}) {
     options.epsilon = epsilon;
-    for (const float value : {0.0f, 2.0f}) {
-      Problem layer =
-          Example(Uniform(ADDNORM_OP_LAYER_NORM, ADDNORM_F16), {Constant(10, value), Constant(10, value)}, options);
-      OnEveryTarget(layer, [](const Problem& p, const std::string& target) { ExpectAll(p, kY, 0.0, target); });
-    }
+    const double root = 1.0 / std::sqrt(epsilon);
+    const auto expect_zero = [root](const Problem& p, const std::string& target) {
+      ExpectAll(p, kY, 0.0, target);
+      for (int64_t row = 0; row < p.rows(); ++row) EXPECT_NEAR(p.Get(kRstd, row), root, 1e-15 * root) << target;
+    };
+    Problem layer = Example(Uniform(ADDNORM_OP_LAYER_NORM, ADDNORM_F16), {Constant(10, 0), Constant(10, 2)}, options);
+    OnEveryTarget(layer, expect_zero);
     Problem rms = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F16), {Constant(10, 0)}, options);
-    OnEveryTarget(rms, [](const Problem& p, const std::string& target) { ExpectAll(p, kY, 0.0, target); });
+    OnEveryTarget(rms, expect_zero);
   }
+  // The smallest value of f16: 2^-24 / sqrt(2^-48 + 1e-12) = 0.0594989; it would be 1 without epsilon.
+  options.epsilon = 1e-12;
+  Problem smallest = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F16), {Constant(10, 0x1p-24f)}, options);
+  OnEveryTarget(smallest, [](const Problem& p, const std::string& target) {
+    for (int64_t i = 0; i < p.cols(); ++i) EXPECT_EQ(p.Bits(kY, 0, i), 0x2b9eu) << target;
+  });
 }
 
 // https://github.com/microsoft/onnxruntime/issues/10228. With epsilon 0 a row of zeros gives 0 (beta), and rstd
@@ -243,7 +270,9 @@ TEST(ReportedFaults, ZeroRow) {
   options.epsilon = 1e-6;
   Problem single = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F32), {{-3.0f}, {1e-3f}, {0.0f}}, options);
   OnEveryTarget(single, [](const Problem& p, const std::string& target) {
-    ExpectNear({p.Get(kY, 0), p.Get(kY, 1), p.Get(kY, 2)}, {-0.99999994, 0.70710678, 0.0}, kSevenDigits, target);
+    EXPECT_EQ(p.Get(kY, 0), -0x1.fffffep-1) << target;  // -0.99999994: without epsilon it would be -1
+    EXPECT_EQ(p.Get(kY, 1), static_cast<double>(0.70710678f)) << target;
+    EXPECT_EQ(p.Bits(kY, 2), 0u) << target;
   });
 }
 
@@ -252,9 +281,12 @@ TEST(ReportedFaults, EpsilonIsInsideTheRoot) {
   Options options;
   options.epsilon = 0.1;
   Problem norm = Example(Uniform(ADDNORM_OP_LAYER_NORM, ADDNORM_F32), {{0, 2}}, options);
-  OnEveryTarget(norm, [](const Problem& p, const std::string& target) {
-    ExpectNear(Written(p, kY), {-0.953462589, 0.953462589}, kSevenDigits, target);
-  });
+  Problem rms = Example(Uniform(ADDNORM_OP_RMS_NORM, ADDNORM_F32), {{-1, 1}}, options);
+  for (Problem* problem : {&norm, &rms}) {
+    OnEveryTarget(*problem, [](const Problem& p, const std::string& target) {
+      ExpectNear(Written(p, kY), {-0.953462589, 0.953462589}, kSevenDigits, target);
+    });
+  }
 }
 
 }  // namespace
