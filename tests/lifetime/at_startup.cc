@@ -1,17 +1,24 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls while a program's objects are constructed and destroyed. Linked twice into one program,
-// before and after the library; NAME and the priority tell the two apart.
+// Calls while a program's objects are constructed and destroyed. Linked twice into one program, before and after the
+// library; NAME and the priority tell the two apart.
 #include <cstdio>
 #include <cstdlib>
 
 #include "call.h"
 
+#define ADDNORM_TEST_STRING(name) #name
+#define ADDNORM_TEST_TEXT(name) ADDNORM_TEST_STRING(name)
+
+// Tells main() where this lies.
+const char* ADDNORM_TEST_NAME();
+const char* ADDNORM_TEST_NAME() { return ADDNORM_TEST_TEXT(ADDNORM_TEST_NAME); }
+
 namespace {
 
 void Check(const char* when) {
   if (CallIsRight() != 0) return;
-  std::fprintf(stderr, "a call %s, " ADDNORM_TEST_NAME " the library, is wrong\n", when);
+  std::fprintf(stderr, "%s: a call %s is wrong, or not on the target that is expected\n", ADDNORM_TEST_NAME(), when);
   std::_Exit(1);
 }
 
