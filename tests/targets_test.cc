@@ -12,12 +12,8 @@
 #include <vector>
 
 #include "addnorm/addnorm.h"
+#include "src/targets.h"  // internal, for this test
 #include "support/op_case.h"
-
-namespace addnorm {
-struct KernelTable;
-const KernelTable* ActiveTable();  // src/targets.h: internal, for this test
-}  // namespace addnorm
 
 namespace addnorm_test {
 namespace {
@@ -49,6 +45,18 @@ TEST(Targets, EachHasKernelsOfItsOwn) {
   EXPECT_EQ(tables.size(), targets.size());
   EXPECT_EQ(names.size(), targets.size());
   EXPECT_EQ(names.count("scalar"), 1u);
+}
+
+// The name of each is known, also where the CPU lacks it: Dispatch.ACapBeyondThisCpuLeavesTheNextBest takes what is
+// refused for a target that was left out.
+TEST(Targets, EachThatWasCompiledInIsACap) {
+  size_t count = 0;
+  const addnorm::Target* targets = addnorm::CompiledTargets(&count);
+  ASSERT_GT(count, 0u);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(addnorm_set_max_target(targets[i].name), ADDNORM_OK) << targets[i].name;
+  }
+  addnorm_set_max_target(nullptr);
 }
 
 // A vector target is used unless a cap says otherwise. (This is about the build and the CPU: it fails where a CPU that
