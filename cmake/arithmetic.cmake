@@ -16,7 +16,7 @@ target_compile_options(addnorm PRIVATE
   -fno-math-errno -fno-trapping-math
   $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,18>>:-Wno-overriding-t-option>
   -fno-exceptions -fno-rtti
-  -fno-asynchronous-unwind-tables)  # nothing throws through the library; 6 % of its size
+  -fno-asynchronous-unwind-tables -fno-unwind-tables)  # nothing throws through the library; 6 % of its size
 # GCC links crtfastmath.o into a shared library built with -ffast-math or -Ofast, which only another -O takes back: it sets
 # flush-to-zero in the whole process.
 target_link_options(addnorm PRIVATE -O2 -fno-fast-math)
