@@ -2,14 +2,15 @@
 # Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #
 # Builds the library, shared, in each way of one table, and runs one test program against it: the committed checksums
-# on every target, and which targets there are. Where the flags leave the baseline alone, no instruction may be beyond
-# it outside of a target's functions. docs/BUILDS.md has the results.
+# on every target, and which targets there are. Where the flags tell the baseline, no instruction may be beyond it outside
+# of a target's functions. docs/BUILDS.md has the results.
 # Usage: ci/builds.sh [--list] [REGEX]   only the rows whose name matches
 source "$(dirname "$0")/lib.sh"
 
 # name | compiler | flags | CMake options | what to run on: CPU=TARGETS...
 # A CPU is "native", with the flag of /proc/cpuinfo that this CPU needs (native:avx512_fp16), or one of qemu's. avx512 is
-# expected of a native run only where the CPU has it.
+# expected of a native run only where the CPU has it. A row with tests has the library inside of its test program, which is
+# compiled with the same flags; linked with -O2, it does not start with flush-to-zero, with which its data would be others.
 table='
 gcc-12-O0            | g++-12     | -O0                  |                                       | native=avx512,avx2,scalar qemu64=scalar
 gcc-12-O1-C++20      | g++-12     | -O1                  | -DCMAKE_CXX_STANDARD=20               | native=avx512,avx2,scalar
@@ -20,16 +21,19 @@ gcc-12-fast-math     | g++-12     | -O1 -ffast-math -ffp-contract=fast |        
 gcc-12-Ofast         | g++-12     | -Ofast               |                                       | native=avx512,avx2,scalar
 gcc-12-lto           | g++-12     | -O2                  | -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON | native=avx512,avx2,scalar
 gcc-12-lto-Ofast     | g++-12     | -Ofast               | -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON | native=avx512,avx2,scalar
+gcc-12-static-lto-Ofast | g++-12  | -Ofast               | -DBUILD_SHARED_LIBS=OFF -DADDNORM_BUILD_TESTS=ON -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON -DCMAKE_EXE_LINKER_FLAGS=-O2 | native=avx512,avx2,scalar
 gcc-12-unity         | g++-12     | -O1                  | -DCMAKE_UNITY_BUILD=ON                | native=avx512,avx2,scalar
 gcc-12-native        | g++-12     | -O2 -march=native    |                                       | native
 gcc-12-x86-64-v2     | g++-12     | -O2 -march=x86-64-v2 |                                       | native=avx512,avx2,scalar Nehalem=scalar
 gcc-12-haswell       | g++-12     | -O2 -march=haswell -ffast-math |                             | native=avx512,avx2,scalar Haswell=avx2,scalar
+gcc-12-skylake-avx512 | g++-12    | -O2 -march=skylake-avx512 |                                  | native:avx512bw=avx512,scalar
 gcc-12-sapphirerapids | g++-12    | -O2 -march=sapphirerapids |                                  | native:avx512_fp16=avx512,scalar
 gcc-12-no-avx512     | g++-12     | -O1                  | -DADDNORM_DISABLED_TARGETS=avx512     | native=avx2,scalar
 gcc-12-scalar        | g++-12     | -O2                  | -DADDNORM_DISABLED_TARGETS=avx2;avx512 | native=scalar
 clang-14-O0          | clang++-14 | -O0                  |                                       | native=avx512,avx2,scalar qemu64=scalar
 clang-14-O2          | clang++-14 | -O2                  |                                       | native=avx512,avx2,scalar
 clang-14-fast-math   | clang++-14 | -Ofast -ffast-math   |                                       | native=avx512,avx2,scalar
+clang-14-haswell     | clang++-14 | -O2 -march=haswell   |                                       | native=avx512,avx2,scalar Haswell=avx2,scalar
 clang-19-O0          | clang++-19 | -O0                  |                                       | native=avx512,avx2,scalar qemu64=scalar
 clang-19-O1-C++20    | clang++-19 | -O1                  | -DCMAKE_CXX_STANDARD=20               | native=avx512,avx2,scalar
 clang-19-O3-C++23    | clang++-19 | -O3 -fno-exceptions -fno-rtti | -DCMAKE_CXX_STANDARD=23      | native=avx512,avx2,scalar
@@ -39,6 +43,7 @@ clang-19-unity       | clang++-19 | -O1                  | -DCMAKE_UNITY_BUILD=O
 clang-19-native      | clang++-19 | -O2 -march=native    |                                       | native
 clang-19-x86-64-v2   | clang++-19 | -O2 -march=x86-64-v2 |                                       | native=avx512,avx2,scalar Nehalem=scalar
 clang-19-haswell     | clang++-19 | -O2 -march=haswell   |                                       | native=avx512,avx2,scalar Haswell=avx2,scalar
+clang-19-skylake-avx512 | clang++-19 | -O2 -march=skylake-avx512 |                               | native:avx512bw=avx512,scalar
 clang-19-sapphirerapids | clang++-19 | -O2 -march=sapphirerapids |                               | native:avx512_fp16=avx512,scalar
 gcc-14-O0            | g++-14     | -O0                  |                                       | native=avx512,avx2,scalar
 gcc-14-O2-C++23      | g++-14     | -O2                  | -DCMAKE_CXX_STANDARD=23               | native=avx512,avx2,scalar
@@ -70,7 +75,9 @@ check_program() {
 
 # run ARCHITECTURE LIBRARY_DIRECTORY CPU[=TARGETS]
 run() {
-  local architecture=$1 library=$2 cpu=${3%=*} targets='' need program
+  local architecture=$1 library=$2 cpu=${3%=*} targets='' need program test=build-shared/tests/addnorm_build_check
+  [[ $architecture == x86_64 ]] || test="build-aarch64-shared/tests/addnorm_build_check"
+  [[ ! -e $library/tests ]] || test=$library/tests/addnorm_build_check  # that has the library inside
   # The last = divides: CPUs of qemu have properties.
   [[ $3 != *=* ]] || targets=${3##*=}
   case $architecture/$cpu in
@@ -81,10 +88,10 @@ run() {
         return
       fi
       grep -qw avx512bw /proc/cpuinfo || targets=${targets/avx512,/}
-      program=(env LD_LIBRARY_PATH="$library" build-shared/tests/addnorm_build_check)
+      program=(env LD_LIBRARY_PATH="$library" "$test")
       ;;
-    x86_64/*) program=(qemu-x86_64 -cpu "$cpu" -E LD_LIBRARY_PATH="$library" build-shared/tests/addnorm_build_check) ;;
-    *) program=(qemu-aarch64 -cpu "$cpu" -E LD_LIBRARY_PATH="$library" build-aarch64-shared/tests/addnorm_build_check) ;;
+    x86_64/*) program=(qemu-x86_64 -cpu "$cpu" -E LD_LIBRARY_PATH="$library" "$test") ;;
+    *) program=(qemu-aarch64 -cpu "$cpu" -E LD_LIBRARY_PATH="$library" "$test") ;;
   esac
   [[ -z $targets ]] || program=(env ADDNORM_EXPECT_TARGETS="$targets" "${program[@]}")
   logged "${program[@]}" --gtest_brief=1 --gtest_filter='Checksums.*:Dispatch.*' || return 1
@@ -98,14 +105,32 @@ logged() {
   return 1
 }
 
+# look_at_instructions ARCHITECTURE BUILD FLAGS OPTIONS RUN...: the library has the targets that it is run with.
+look_at_instructions() {
+  local architecture=$1 build=$2 flags=$3 options=$4 what=$2 tools='' baseline=()
+  case $flags in
+    *-march=haswell*) baseline=(--baseline avx2) ;;
+    *-march=skylake-avx512*) baseline=(--baseline avx512) ;;
+    *-march=* | *-mcpu=neoverse*) echo "Instruction sets not looked at: the flags change them"; return ;;
+  esac
+  # With link-time optimization the objects have no machine code yet.
+  case $options in
+    *TESTS=ON*) what=$build/tests/addnorm_build_check ;;
+    *INTERPROCEDURAL*) what=$build/libaddnorm.so ;;
+  esac
+  [[ $architecture == x86_64 ]] || tools=aarch64-linux-gnu-
+  logged ci/check-disassembly.py ${tools}objdump "$architecture" "$what" "${baseline[@]}" \
+    --targets "$(printf '%s\n' "${@:5}" | sed -n 's/.*=//p' | paste -sd ,)"
+}
+
 skipped=77
 # build_row COMPILER FLAGS OPTIONS RUNS. Called as a condition, where nothing ends by itself.
 build_row() {
-  local compiler=$1 flags=$2 architecture=x86_64 tools='' options=() runs=() build=$work/build run
+  local compiler=$1 flags=$2 architecture=x86_64 options=() runs=() build=$work/build target=addnorm run
   read -ra options <<<"$3"
   read -ra runs <<<"$4"
   if [[ $compiler == *aarch64* ]]; then
-    architecture=aarch64 tools=aarch64-linux-gnu-
+    architecture=aarch64
     options+=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64)
     [[ $compiler != *' '* ]] || flags="${compiler#* } $flags" compiler=${compiler%% *}
   fi
@@ -116,12 +141,9 @@ build_row() {
   rm -rf "$build"
   logged configure shared -B "$build" -DADDNORM_BUILD_TESTS=OFF -DCMAKE_BUILD_TYPE=None \
     -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" "${options[@]}" || return 1
-  logged cmake --build "$build" || return 1
-  case $flags/$3 in
-    *-march* | *-mcpu* | *DISABLED*) echo "Instruction sets not looked at: the flags or options change them" ;;
-    *INTERPROCEDURAL*) logged ci/check-disassembly.py ${tools}objdump "$architecture" "$build/libaddnorm.so" || return 1 ;;
-    *) logged ci/check-disassembly.py ${tools}objdump "$architecture" "$build" || return 1 ;;
-  esac
+  [[ $3 != *TESTS=ON* ]] || target=addnorm_build_check
+  logged cmake --build "$build" --target "$target" || return 1
+  look_at_instructions "$architecture" "$build" "$flags" "$3" "${runs[@]}" || return 1
   for run in "${runs[@]}"; do run "$architecture" "$build" "$run" || return 1; done
 }
 
