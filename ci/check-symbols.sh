@@ -35,6 +35,7 @@ wrong=$(grep -Evx "${allowed//$'\n'/}" <<<"$undefined" || true)
 echo "Undefined: ${undefined//$'\n'/ }"
 
 mapfile -t all_objects < <(find "$objects" -name '*.o')
+((${#all_objects[@]} > 0)) || fail "no object files in $objects"
 constructors=$("${tools}readelf" --sections --wide "${all_objects[@]}" | grep -E '\.(init_array|ctors|preinit_array)' || true)
 [[ -z $constructors ]] || fail "static constructors: $constructors"
 # Those that the compiler's own library brings are in no object file. The C run-time has one, frame_dummy, 8 bytes.

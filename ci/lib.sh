@@ -16,6 +16,12 @@ step() {
   printf -- '--- %s: %d s\n' "$name" $((SECONDS - start))
 }
 
+# not_checked WHAT: says that it is not checked on this machine; ci/test.sh says so again at its end.
+not_checked() {
+  echo "Not checked: $*" >&2
+  [[ -z ${ADDNORM_NOT_CHECKED-} ]] || echo "$*" >>"$ADDNORM_NOT_CHECKED"
+}
+
 # configure PRESET [OPTION]...: CMake, with the archive of Highway that ci/highway.sh keeps.
 configure() {
   local preset=$1 archive
@@ -38,5 +44,7 @@ python_environment() {
   cmp -s "$2" "$venv/installed" && return
   python3 -m venv "$venv" &&
     "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 1 -r "$2" &&
-    cp "$2" "$venv/installed"
+    cp "$2" "$venv/installed" && return
+  not_checked "what needs the packages of $2: PyPI is out of reach"
+  return 1
 }
