@@ -4,14 +4,12 @@
 // the vectors'.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <string>
@@ -20,6 +18,7 @@
 #include "addnorm/addnorm.h"
 #include "support/backward.h"
 #include "support/dtype.h"
+#include "support/guarded_areas.h"
 #include "support/op_case.h"
 #include "support/targets.h"
 
@@ -28,42 +27,9 @@ namespace {
 
 constexpr int64_t kMaxRows = 9;  // more than are worked on together
 constexpr int64_t kMaxCols = 129;
+constexpr int64_t kLongRows = 2, kLongCols = 2049;
 constexpr unsigned char kUntouched = 0xa5;
 constexpr size_t kMargin = 128;  // bytes next to an operand that are checked
-
-// Areas of memory at equal distances, each between two pages that cannot be accessed.
-class GuardedAreas {
- public:
-  GuardedAreas(size_t areas, size_t capacity) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    size_ = (capacity + page - 1) / page * page;
-    distance_ = size_ + page;
-    mapped_ = areas * distance_ + page;
-    void* map = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    bool good = map != MAP_FAILED;
-    map_ = static_cast<unsigned char*>(map);
-    begin_ = map_ + page;
-    for (size_t i = 0; good && i < areas; ++i) good = mprotect(begin(i), size_, PROT_READ | PROT_WRITE) == 0;
-    if (!good) {
-      std::perror("mmap");
-      std::abort();
-    }
-  }
-  ~GuardedAreas() { munmap(map_, mapped_); }
-  GuardedAreas(const GuardedAreas&) = delete;
-  GuardedAreas& operator=(const GuardedAreas&) = delete;
-
-  unsigned char* begin(size_t area) const { return begin_ + area * distance_; }
-  unsigned char* end(size_t area) const { return begin(area) + size_; }
-  size_t distance() const { return distance_; }
-
- private:
-  size_t size_;
-  size_t distance_;
-  size_t mapped_;
-  unsigned char* map_;
-  unsigned char* begin_;
-};
 
 // Says which case it was that hit a guard page.
 char current_case[512];
@@ -77,10 +43,13 @@ void ReportFault(int signal_number) {
   raise(signal_number);
 }
 
+// Bytes for any operand, and for the workspace of three sums.
+constexpr int64_t kCapacity = 8 * std::max({kMaxRows * kMaxCols, kLongRows* kLongCols, 3 * (kLongCols + 15)});
+
 // For each operand of a call, in the order of its fields. The first area has room for all rows.
 GuardedAreas& AreasOf(size_t operand) {
   static std::deque<GuardedAreas>* areas = new std::deque<GuardedAreas>;
-  while (areas->size() <= operand) areas->emplace_back(kMaxRows, static_cast<size_t>(kMaxRows * kMaxCols) * 8 + 512);
+  while (areas->size() <= operand) areas->emplace_back(kMaxRows, static_cast<size_t>(kCapacity) + 512);
   return (*areas)[operand];
 }
 
@@ -140,8 +109,10 @@ Moved MoveMask(size_t operand, Byte** data, int64_t* stride, size_t rows, size_t
 
 // Makes the call of `problem`, whose rows are packed and which has run, again in guarded memory.
 template <class AnyProblem>
-void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t position, Rows layout) {
+void CheckGuarded(const std::string& target, const AnyProblem& problem, int64_t position, Rows layout,
+                  addnorm_store store = ADDNORM_STORE_AUTOMATIC) {
   Args args = problem.MakeArgs();
+  if (args.op().store != 0) args.set_store(store);
   std::vector<Moved> operands;
   if (args.op().workspace != 0 && args.workspace_size() != 0) {
     constexpr size_t kWorkspaceArea = 20;  // of no operand
@@ -220,6 +191,18 @@ std::vector<Options> GuardedOptions() {
   return {none, storage, f32};
 }
 
+// Those of the operation that take other paths: roundings and offsets go through the stages.
+std::vector<Options> StagedOptions(const OpCase& op_case) {
+  std::vector<Options> staged;
+  for (const Options& options : OptionsOf(op_case)) {
+    if (options.gamma_offset != 0.0f || options.norm_dtype != 0 || options.norm_out_dtype != 0 ||
+        options.residual_scale != 1.0f) {
+      staged.push_back(options);
+    }
+  }
+  return staged;
+}
+
 class GuardPageTest : public testing::TestWithParam<const OpCase*> {
  protected:
   void SetUp() override {
@@ -234,7 +217,7 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
   // Runs on every target, with every choice of operands.
   void CheckAll(const std::vector<int64_t>& rows, const std::vector<int64_t>& cols,
                 const std::vector<int64_t>& positions, Rows layout = Rows::kPacked,
-                const std::vector<Options>& all = GuardedOptions()) {
+                const std::vector<Options>& all = GuardedOptions(), addnorm_store store = ADDNORM_STORE_AUTOMATIC) {
     for (const std::string& name : TestedTargets()) {
       ScopedTarget target(name);
       for (const Options& options : all) {
@@ -243,7 +226,7 @@ class GuardPageTest : public testing::TestWithParam<const OpCase*> {
             Problem problem(*GetParam(), options, r, c);
             problem.FillByKind(static_cast<uint64_t>(c), static_cast<int>(c));  // hard rows too
             ASSERT_EQ(problem.Run(), ADDNORM_OK);
-            for (int64_t position : positions) CheckGuarded(name, problem, position, layout);
+            for (int64_t position : positions) CheckGuarded(name, problem, position, layout, store);
             CountChecks(name, static_cast<int64_t>(positions.size()));
             if (HasFailure()) return;
           }
@@ -276,14 +259,36 @@ TEST_P(GuardPageTest, NothingOutsideTheOperandsIsAccessedWithManyRows) {
   CheckAll({2, 4, 7, 8, 9}, {1, 5, 16, 17, 33, 64, 67}, {kAtEnd, 0});
 }
 
+TEST_P(GuardPageTest, NothingOutsideTheOperandsIsAccessedInStages) {
+  CheckAll({1, 3}, {1, 3, 8, 15, 16, 17, 31, 33, 67, 129}, {kAtEnd, 0, 1}, Rows::kPacked, StagedOptions(*GetParam()));
+}
+
+// Streaming stores are of whole vectors, of rows aligned to 64 bytes: those that start behind a page.
+TEST_P(GuardPageTest, NothingOutsideTheOperandsIsStreamedTo) {
+  if (GetParam()->fields->store == 0) return;
+  for (const Rows layout : {Rows::kPacked, Rows::kApart}) {
+    CheckAll({1, 9}, {1, 15, 16, 17, 31, 33, 48, 64, 65, 128, 129}, {kAtEnd, 0}, layout, GuardedOptions(),
+             ADDNORM_STORE_STREAMING);
+  }
+}
+
+// Around the chunks that the stages work in.
+const std::vector<int64_t> kChunkCols = {1023, 1024, 1025, 1026, kLongCols};
+
+TEST_P(GuardPageTest, NothingOutsideTheOperandsIsAccessedInLongRows) {
+  std::vector<Options> all = StagedOptions(*GetParam());
+  for (const Options& options : GuardedOptions()) all.push_back(options);
+  CheckAll({kLongRows}, kChunkCols, {kAtEnd, 0}, Rows::kPacked, all);
+}
+
 TEST_P(GuardPageTest, AnyAlignmentToAnElementGivesTheSameBits) {
   std::vector<int64_t> positions;
   for (int64_t p = 1; p <= 33; ++p) positions.push_back(p);
   CheckAll({2}, {7, 16, 33, 67}, positions);
 }
 
-// Around whole bytes, words and blocks of a mask.
-const std::vector<int64_t> kMaskCols = {1, 7, 8, 9, 16, 17, 33, 63, 64, 65, 127, 128, 129};
+// Around whole bytes, words and blocks of a mask, and the piece that is dropped out at once.
+const std::vector<int64_t> kMaskCols = {1, 7, 8, 9, 16, 17, 33, 63, 64, 65, 127, 128, 129, 255, 257};
 
 TEST_P(GuardPageTest, NothingOutsideTheMasksIsAccessed) {
   const std::vector<Options> all = DropoutOptionsOf(*GetParam());
@@ -323,6 +328,10 @@ TEST_P(BackwardGuardPageTest, NothingOutsideTheOperandsIsAccessedAtAnyLength) {
 TEST_P(BackwardGuardPageTest, NothingBetweenRowsIsAccessedAtAnyLength) {
   CheckAllBackward({9}, {1, 3, 8, 15, 16, 17, 31, 33, 64, 67, 129}, {kAtEnd, 0}, Rows::kApart,
                    BackwardOptionsOf(*GetParam()));
+}
+
+TEST_P(BackwardGuardPageTest, NothingOutsideTheOperandsIsAccessedInLongRows) {
+  CheckAllBackward({kLongRows}, kChunkCols, {kAtEnd, 0}, Rows::kPacked, BackwardOptionsOf(*GetParam()));
 }
 
 TEST_P(BackwardGuardPageTest, NothingOutsideTheMasksIsAccessed) {

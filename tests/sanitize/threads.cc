@@ -1,7 +1,8 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
 // What threads may do with addnorm, for ThreadSanitizer: the first calls of the process at once, rows of one call split
-// between them, and a change of the target all the while. The bits have to be those of one thread, too.
+// between them by the caller and by the library, and a change of the target all the while. The bits have to be those of
+// one thread, too.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -116,20 +117,45 @@ void ParallelFor(void*, int64_t count, addnorm_range_body body, void* task) {
   AtOnce([&](int t) { body(task, count * t / kThreads, count * (t + 1) / kThreads); });
 }
 
+// The call on threads of a problem, of either direction, gives the bits of the call on one.
+template <class AnyProblem>
+void RequireSameBitsOnThreads(AnyProblem& problem) {
+  Require(problem.Run() == ADDNORM_OK, "a call failed");
+  const std::string wanted = problem.Outputs();
+  problem.Reset();
+  Args args = problem.MakeArgs();
+  args.set_parallel({&ParallelFor, nullptr});
+  Require(args.Call() == ADDNORM_OK, "a call on threads failed");
+  Require(problem.Outputs() == wanted, "the bits of a call on threads differ from those of one thread");
+}
+
+// Ranges of rows of one call, with dropout too, whose masks have bits of many columns in a byte.
+void SplitForward() {
+  size_t next = 0;
+  for (const OpCase& op_case : AllOpCases()) {
+    std::vector<Options> all = DropoutOptionsOf(op_case);
+    const std::vector<Options> plain = OptionsOf(op_case);
+    all.push_back(plain[next++ % plain.size()]);
+    for (const Options& options : all) {
+      Problem problem(op_case, options, 21, 35);
+      problem.FillByKind(next);
+      RequireSameBitsOnThreads(problem);
+    }
+  }
+}
+
 // Blocks of rows, whose sums share a workspace, then groups of columns, each on another thread.
 void SplitBackward() {
   size_t next = 0;
   for (const OpCase& op_case : AllBackwardCases()) {
-    const std::vector<BackwardOptions> options = BackwardOptionsOf(op_case);
-    BackwardProblem problem(op_case, options[next++ % options.size()], 300, 35);
-    problem.FillByKind(next);
-    Require(problem.Run() == ADDNORM_OK, "a backward call failed");
-    const std::string wanted = problem.Outputs();
-    problem.Reset();
-    Args args = problem.MakeArgs();
-    args.set_parallel({&ParallelFor, nullptr});
-    Require(args.Call() == ADDNORM_OK, "a backward call on threads failed");
-    Require(problem.Outputs() == wanted, "the bits of a backward call on threads differ from those of one thread");
+    std::vector<BackwardOptions> all = BackwardDropoutOptionsOf(op_case);
+    const std::vector<BackwardOptions> plain = BackwardOptionsOf(op_case);
+    all.push_back(plain[next++ % plain.size()]);
+    for (const BackwardOptions& options : all) {
+      BackwardProblem problem(op_case, options, 300, 35);
+      problem.FillByKind(next);
+      RequireSameBitsOnThreads(problem);
+    }
   }
 }
 
@@ -146,6 +172,7 @@ int main() {
     addnorm_set_max_target(targets[next++ % targets.size()].c_str());
   });
   addnorm_set_max_target(nullptr);
+  SplitForward();
   SplitBackward();
   std::puts("First calls, split rows and changes of the target: no difference between threads");
 }
