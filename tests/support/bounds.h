@@ -44,6 +44,11 @@ inline double LayerNormBackwardBound(int64_t cols, double mean_over_spread) {
   return BackwardBound(cols) + kLayerNormBackwardExtra + 0x1p-28 * mean_over_spread;
 }
 inline double RmsNormBackwardBound(int64_t cols) { return 3.0 * BackwardBound(cols) + kRmsNormBackwardExtra; }
+// Error of a normalized value in dgamma against that of exact statistics.
+inline double NormalizedBound(bool layer_norm, int64_t cols, double t, double mean_over_spread) {
+  return layer_norm ? kLayerNormRstdBound * t + 0.045 * kUnitF32 + 2.0 * kUnitF64 * mean_over_spread
+                    : RmsNormRstdBound(cols) * t;
+}
 // Error of dgamma, dbeta and dbias before the last rounding, relative to the sum of the terms' magnitudes: additions in
 // a block, of blocks, and what the terms have.
 inline double RowSumBound(int64_t rows) {

@@ -1,14 +1,20 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 #include "support/reference_values.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 
 #include "support/safetensors.h"
 
 namespace addnorm_test {
 namespace {
+
+constexpr const char* kFormats[] = {"reference-1", "encoder-layer-1"};
+
+std::string Committed(const std::string& name) { return std::string(ADDNORM_TEST_DATA) + "/" + name; }
 
 // A file without a format is taken for the first one that there was.
 std::string FormatOf(const SafetensorsFile& file) {
@@ -21,9 +27,13 @@ SafetensorsFile Open(const std::string& format, const std::string& name) {
   if (variable != nullptr && *variable != '\0') {
     const std::filesystem::path path = variable;
     SafetensorsFile file(std::filesystem::is_directory(path) ? (path / name).string() : path.string());
-    if (FormatOf(file) == format) return file;
+    const std::string its = FormatOf(file);
+    if (its == format) return file;
+    if (std::find(std::begin(kFormats), std::end(kFormats), its) == std::end(kFormats)) {
+      throw MalformedFile(file.path(), "format " + Quoted(its) + " is not known");
+    }
   }
-  return SafetensorsFile(std::string(ADDNORM_TEST_DATA) + "/" + name);
+  return SafetensorsFile(Committed(name));
 }
 
 }  // namespace
@@ -31,6 +41,7 @@ SafetensorsFile Open(const std::string& format, const std::string& name) {
 ReferenceValues::ReferenceValues(const std::string& format, const std::string& name) {
   SafetensorsFile file = Open(format, name);
   path_ = file.path();
+  is_committed_ = path_ == Committed(name);
   metadata_ = file.metadata();
   for (const auto& [tensor, about] : file.tensors()) {
     tensors_[tensor] = {{about.shape.begin(), about.shape.end()}, file.ReadAsF64(tensor)};

@@ -20,8 +20,12 @@ struct ReferenceTensor {
 class ReferenceValues {
  public:
   // The committed file `name` of this format, or what the environment variable ADDNORM_REFERENCE names in place of it:
-  // a file of the format, or a folder with a file of the same name.
+  // a file of the format, or a folder with a file of the same name. Where it names a file of the other format, which
+  // other tests read, the committed one; throws if it is of none.
   ReferenceValues(const std::string& format, const std::string& name);
+
+  const std::string& path() const { return path_; }
+  bool is_committed() const { return is_committed_; }
 
   // Both throw std::runtime_error where there is none.
   const std::string& metadata(const std::string& key) const;
@@ -32,6 +36,7 @@ class ReferenceValues {
 
  private:
   std::string path_;
+  bool is_committed_ = false;
   std::map<std::string, std::string> metadata_;
   std::map<std::string, ReferenceTensor> tensors_;
 };
