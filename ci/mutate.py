@@ -34,7 +34,7 @@ MAX_TARGETS = ("scalar", "no_such_target")  # what CTest sets in the environment
 USERS_OF_HPP = ("cpp_api_test", "backward_contract_test", "dropout_test")
 # By the beginning of a file's path, the tests that are likely to see a fault in it.
 LIKELY_TESTS = {
-    "include": "*Cpp*:StorageTypes.*:Dropout.*",
+    "include": "*Cpp*:StorageTypes.*:*Dropout*",
     "src/dropout": "*Dropout*",
     "src/reference_dropout": "*Dropout*",
     "src/vector/dropout": "*Dropout*:*Masks*",
@@ -43,7 +43,7 @@ LIKELY_TESTS = {
     "src/call.h": "Parallel.*",
     "src/validate": "*ContractTest*:*OverlapTest*:AddContract.*",
     **dict.fromkeys(("src/api_backward.cc", "src/backward.h", "src/reference_backward.cc", "src/vector/backward-inl.h",
-                     "src/vector/elements-inl.h"), "*Backward*"),
+                     "src/vector/elements-inl.h"), "*Backward*:*Dropout*:FloatingPointMode.*"),
     "src/targets.cc": "Dispatch.*:Targets.*:PromisedDtypes.*",
     "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:PathBoundaries.*:Ops/*:AccuracyShort.*",
 }
