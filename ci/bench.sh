@@ -20,8 +20,8 @@ measure() {
 if [[ ${1-} == --short ]]; then
   build=${2:?which build?}
   # One case of each suite; the matrices of `prefill` would take too long.
-  measure "$build" "$build/bench.json" --ms=0 --suite={table,backward,decode,models,sizes,hard,threads} \
-    --filter='^rms_norm(_backward)?/f32>f32/(32x4096|1x4096|16x128)(/|$)'
+  measure "$build" "$build/bench.json" --ms=0 --suite={table,backward,decode,models,sizes,hard,threads,dropout} \
+    --filter='^(rms_norm(_backward)?/f32>f32/(32x4096|1x4096|16x128)|add/f32.*/32x4096/dropout)(/|$)'
   measure "$build" "$build/bench-cold.json" --ms=0 --suite=table --cold --filter='^add_rms_norm/f32.*/32x4096'
   measure "$build" "$build/bench-in-place.json" --ms=0 --suite=table --in-place --filter='^add_rms_norm/f32.*/32x4096'
   exit
@@ -31,5 +31,5 @@ fi
 step "Configure" configure bench
 step "Build" cmake --build --preset bench --target addnorm_bench
 file=${1:-build-bench/bench.json}
-step "Measure" measure build-bench "$file" --suite={table,backward,decode,prefill,models,sizes,hard,threads}
+step "Measure" measure build-bench "$file" --suite={table,backward,decode,prefill,models,sizes,hard,threads,dropout}
 echo "Written: $file"

@@ -26,14 +26,23 @@
  *  - **Statistics.** mean and rstd as the forward call wrote them, in f32 or f64, or neither: then they are computed
  *    from x and epsilon as the forward call does. The result has the same bits as with mean and rstd saved in f64.
  *  - **Sums over rows.** dgamma, dbeta and dbias are summed in f64 in an order that depends on `rows` alone, and
- * rounded once: equal bits for any threads. With accumulate they are added to what is there, f64(old) + sum, rounded
- * once. They need a workspace (addnorm_backward_workspace); without them there is none.
+ * rounded once: equal bits for any threads. Before that rounding within (b + n + 3) 2^-53 of the sum of
+ * the terms' magnitudes, given the statistics, with b = max(32, rows / 128 + 8) and n = min(128, rows / 32 + 1). With
+ * accumulate they are added to what is there, f64(old) + sum, rounded once. They need a workspace
+ * (addnorm_backward_workspace); without them there is none.
  *  - **Outputs.** Each is optional, but one has to be given. What is not asked for costs nothing, and changes no other.
  *  - **Fusion.** A fused call has the bits of its unfused sequence: Add*Norm's backward is the norm's, addnorm_add with
  *    d_sum, then Add's backward.
  *  - **Aliasing.** dx and d_residual may each be the same memory as dy, x or d_sum (same start, dtype and row stride).
  *  - **Empty calls.** With cols = 0 nothing is done. With rows = 0 dgamma, dbeta and dbias become the empty sum, 0
  * (with accumulate they stay); other operands may then be null.
+ *  - **Errors.** As in addnorm.h, and: no output at all, or a sum over rows without a workspace: ADDNORM_NULL_POINTER,
+ *    which names dx or the workspace; a workspace that is too small, or not at a multiple of
+ * ADDNORM_WORKSPACE_ALIGNMENT: ADDNORM_SMALL_WORKSPACE, ADDNORM_UNALIGNED; accumulate neither 0 nor 1:
+ * ADDNORM_BAD_NUMBER; outputs that overlap each other, the workspace, or an input other than as above:
+ * ADDNORM_FORBIDDEN_OVERLAP; of LayerNorm mean without rstd or rstd without mean: ADDNORM_MISSING_STATISTIC.
+ *  - **Source.** The formulas are those of the papers that addnorm.h names for each operation, differentiated; the
+ *    gradient of a residual connection: He et al., "Identity Mappings in Deep Residual Networks", 2016.
  *  - **Special values.** A NaN or infinity in x, dy or d_sum spoils its own row of dx and d_residual (at least its
  *    element), and its column of the sums; never another row. */
 
@@ -169,7 +178,7 @@ ADDNORM_API addnorm_status addnorm_backward_workspace(int64_t rows, int64_t cols
 
 /** Of addnorm_add: dx = RN(d_sum) (with dropout see addnorm_dropout, also for dbias), d_residual = RN(residual_scale *
  * d_sum), dbias = sum over rows of d_sum, which is what the residual connection exists for: the gradient reaches the
- * stream as it is. */
+ * stream as it is. Exact but for these roundings. */
 ADDNORM_API addnorm_status addnorm_add_backward(const addnorm_add_backward_args* args);
 
 /** Of addnorm_layer_norm: dx = dn, dgamma, dbeta. dx within 1 ULP. Source: Ba, Kiros & Hinton, "Layer Normalization",
@@ -185,13 +194,13 @@ ADDNORM_API addnorm_status addnorm_rms_norm_backward(const addnorm_norm_backward
  * rows of ds, dgamma, dbeta. ds within 1.5 ULP. */
 ADDNORM_API addnorm_status addnorm_add_layer_norm_backward(const addnorm_norm_backward_args* args);
 
-/** Of addnorm_add_rms_norm, as addnorm_add_layer_norm_backward. args->mean must be absent. */
+/** Of addnorm_add_rms_norm, as addnorm_add_layer_norm_backward, its bound too. args->mean must be absent. */
 ADDNORM_API addnorm_status addnorm_add_rms_norm_backward(const addnorm_norm_backward_args* args);
 
 /** Of addnorm_layer_norm_add: dx = dn, d_residual = RN(residual_scale * dy), dgamma, dbeta. dx within 1 ULP. */
 ADDNORM_API addnorm_status addnorm_layer_norm_add_backward(const addnorm_norm_backward_args* args);
 
-/** Of addnorm_rms_norm_add, as addnorm_layer_norm_add_backward. args->mean must be absent. */
+/** Of addnorm_rms_norm_add, as addnorm_layer_norm_add_backward, its bound too. args->mean must be absent. */
 ADDNORM_API addnorm_status addnorm_rms_norm_add_backward(const addnorm_norm_backward_args* args);
 /** @} */
 
