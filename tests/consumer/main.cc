@@ -2,12 +2,13 @@
 //
 // The C++ program of the same effect as main.c.
 #include <addnorm/addnorm.hpp>
-#include <cstdio>
+
+#include "print_hash.h"
 
 int main() {
-  const float x[4] = {1, 2, 3, 4};
-  float y[4];
-  if (!addnorm::LayerNorm(addnorm::Matrix(x, 1, 4), addnorm::Matrix(y, 1, 4), 1e-5)) return 1;
-  std::printf("%a %a %a %a\n", y[0], y[1], y[2], y[3]);
-  return 0;
+  return PrintHashOf([](int rms, const float* x, float* y, int64_t cols) -> int {
+    const addnorm::Matrix from(x, kRows, cols);
+    const addnorm::Matrix to(y, kRows, cols);
+    return static_cast<bool>(rms ? addnorm::RmsNorm(from, to, 1e-5) : addnorm::LayerNorm(from, to, 1e-5));
+  });
 }

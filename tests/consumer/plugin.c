@@ -1,13 +1,17 @@
 /* Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
  *
- * A shared object with an addnorm of its own inside. */
-#include "print_row.h"
+ * A shared object with an addnorm of its own inside. Its functions' names begin with PLUGIN. */
+#include "print_hash.h"
 
-__attribute__((visibility("default"))) int PluginPrintRow(void);
-__attribute__((visibility("default"))) const char *PluginTarget(const char *cap);
+#define JOINED(prefix, name) prefix##name
+#define NAMED(prefix, name) JOINED(prefix, name)
+#define EXPORTED __attribute__((visibility("default")))
 
-int PluginPrintRow(void) { return PrintRow(); }
+EXPORTED int NAMED(PLUGIN, PrintHash)(void);
+EXPORTED const char *NAMED(PLUGIN, Target)(const char *cap);
 
-const char *PluginTarget(const char *cap) {
+int NAMED(PLUGIN, PrintHash)(void) { return PrintHash(); }
+
+const char *NAMED(PLUGIN, Target)(const char *cap) {
   return addnorm_set_max_target(cap) == ADDNORM_OK ? addnorm_target_name() : "?";
 }
