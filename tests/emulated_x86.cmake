@@ -9,11 +9,18 @@ if(NOT ADDNORM_QEMU_X86_64 OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|-march")
   return()
 endif()
 
-# add_emulated_test(cpu targets filter): with just these targets
+set(dispatch_tests Dispatch.*:Environment.*:Targets.Each*)
+# add_emulated_test(cpu targets filter): with just these targets; what would take long by hand only, with
+# ctest -C long -L long
 function(add_emulated_test cpu targets filter)
-  add_test(NAME addnorm_tests.${cpu} COMMAND ${ADDNORM_QEMU_X86_64} $<TARGET_FILE:addnorm_tests>
-    "--gtest_filter=Dispatch.TargetsAreThoseThatTheRunIsMeantToHave:${filter}")
-  set_tests_properties(addnorm_tests.${cpu} PROPERTIES ENVIRONMENT "QEMU_CPU=${cpu};ADDNORM_EXPECT_TARGETS=${targets}")
+  set(command ${ADDNORM_QEMU_X86_64} $<TARGET_FILE:addnorm_tests>)
+  set(environment "QEMU_CPU=${cpu};ADDNORM_EXPECT_TARGETS=${targets}")
+  add_test(NAME addnorm_tests.${cpu} COMMAND ${command} "--gtest_filter=${dispatch_tests}:${filter}")
+  set_tests_properties(addnorm_tests.${cpu} PROPERTIES ENVIRONMENT "${environment}")
+  if(NOT filter MATCHES "Checksums")
+    add_test(NAME addnorm_checksums.${cpu} CONFIGURATIONS long COMMAND ${command} "--gtest_filter=Checksums.*")
+    set_tests_properties(addnorm_checksums.${cpu} PROPERTIES ENVIRONMENT "${environment}" LABELS long)
+  endif()
 endfunction()
 
 # Every operation with all its dtypes, on one CPU of either kind.
@@ -26,3 +33,12 @@ foreach(cpu qemu64 Westmere IvyBridge Haswell,-fma Haswell,-f16c Haswell,-bmi2 H
   add_emulated_test(${cpu} scalar ${few_tests})
 endforeach()
 add_emulated_test(EPYC avx2,scalar ${few_tests})
+
+# Caps that are beyond the CPU.
+foreach(cap avx512.Haswell avx512.Nehalem avx2.Nehalem)
+  string(REPLACE "." ";" words ${cap})
+  list(GET words 0 name)
+  list(GET words 1 cpu)
+  add_test(NAME environment.${cap} COMMAND ${ADDNORM_QEMU_X86_64} $<TARGET_FILE:addnorm_tests> --gtest_filter=Environment.*)
+  set_tests_properties(environment.${cap} PROPERTIES ENVIRONMENT "QEMU_CPU=${cpu};ADDNORM_MAX_TARGET=${name}")
+endforeach()
