@@ -217,7 +217,7 @@ def check_tables(objdump, name):
     with tempfile.TemporaryDirectory() as work:
         objects = pathlib.Path(work, "examples.o")
         source = "examples:\n" + "".join(f"{text}\n" for _, text in cases)
-        subprocess.run([re.sub("objdump", tool, objdump), *flags, "-o", objects, "-"], input=source, text=True, check=True)
+        subprocess.run([re.sub("objdump$", tool, objdump), *flags, "-o", objects, "-"], input=source, text=True, check=True)
         (_, _, instructions), = functions(objdump, [objects])
     assert len(cases) == len(instructions), (len(cases), len(instructions))
     forbidden = {level: forbidden_sets(architecture, level, None) for level in [None, *architecture.targets, NOWHERE]}
