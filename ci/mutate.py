@@ -45,7 +45,7 @@ LIKELY_TESTS = {
     **dict.fromkeys(("src/api_backward.cc", "src/backward.h", "src/reference_backward.cc", "src/vector/backward-inl.h",
                      "src/vector/elements-inl.h"), "*Backward*:*Dropout*:FloatingPointMode.*"),
     "src/targets.cc": "Dispatch.*:Targets.*:PromisedDtypes.*",
-    "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:PathBoundaries.*:Ops/*:AccuracyShort.*",
+    "src": "WorkedExamples.*:SpecialRows.*:ReportedFaults.*:Checksums.*:PathBoundaries.*:Operands/*:Ops/*:AccuracyShort.*",
 }
 
 
