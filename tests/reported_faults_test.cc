@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/dtype.h"
 #include "support/examples.h"
 
 namespace addnorm_test {
@@ -33,6 +34,19 @@ TEST(ReportedFaults, OneColumn) {
   }
 }
 
+// What lies where the statistics go, as it is: the mean of nothing may have been written as a NaN.
+std::string StatisticsBytes(const Problem& problem) {
+  std::string bytes;
+  const Args args = problem.MakeArgs();
+  for (const OperandField& field : args.op().operands) {
+    const addnorm_output operand = args.Get(field);
+    if (field.shape != Shape::kColumn || operand.data == nullptr) continue;
+    bytes.append(static_cast<const char*>(operand.data),
+                 static_cast<size_t>(problem.rows()) * DtypeSize(operand.dtype));
+  }
+  return bytes;
+}
+
 // https://github.com/tensorflow/tensorflow/issues/46366
 TEST(ReportedFaults, EmptySizes) {
   for (const OpCase& op_case : AllOpCases()) {
@@ -44,9 +58,9 @@ TEST(ReportedFaults, EmptySizes) {
       // With a mean and rstd, which have an element for each row.
       Problem no_cols(op_case, OptionsOf(op_case)[1], 3, 0);
       no_cols.Reset();
-      const std::string before = no_cols.Outputs();
+      const std::string before = StatisticsBytes(no_cols);
       EXPECT_EQ(addnorm_status_kind(no_cols.Run()), IsReduction(op_case.op()) ? ADDNORM_EMPTY_REDUCTION : ADDNORM_OK);
-      EXPECT_EQ(no_cols.Outputs(), before) << op_case.name << " without columns wrote on " << target;
+      EXPECT_EQ(StatisticsBytes(no_cols), before) << op_case.name << " without columns wrote on " << target;
       EXPECT_EQ(no_cols.Untouched(), "");
       CountChecks(target, 2);
     }
