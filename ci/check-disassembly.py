@@ -106,22 +106,23 @@ X86_BASELINE = """rep bsf %eax, %ecx; bsr %eax, %ecx; andnps %xmm0, %xmm1; sqrts
 SVE2_NARROW_WIDE = r"(?!cnt$)\w+[lnw][bt]|sqdml[as]lbt"
 SVE2_OTHER = (r"[su]r?hadd|[su]hsubr?|s?q?r?shlu|[su]q?rshlr?|[su]qshlr?|[su]rshr|[su]r?sra|s[lr]i|addp|[su](max|min)p|[su]adalp|"
               r"f(max|min)(nm)?p|faddp|[su]aba|sq(abs|neg)|suqadd|usqadd|sqr?dml[as]h|sqr?dmulh|bcax|bsl[12]?n?|nbsl|eor3|xar|"
-              r"eor[bt][bt]|bdep|bext|bgrp|cadd|cmla|cdot|sq(r?d)?c(add|mlah)|n?match|hist(cnt|seg)|flogb|fcvtx|tbx|urecpe|ursqrte|"
-              r"pmul|aes\w+|rax1|sm4\w+|[suf]clamp")
-FP16_ARITHMETIC = r"(?!fcvt([ln]2?)?$)(f|[su]cvt)\w+"
+              r"eor[bt][bt]|bdep|bext|bgrp|cadd|cmla|cdot|sq(r?d)?c(add|mlah)|n?match|hist(cnt|seg)|flogb|fcvtx|tbx|urecpe|"
+              r"ursqrte|pmul|aes\w+|rax1|sm4\w+|[suf]clamp")
 ARM_SETS = [
-    Set("N_SVE", "SVE", r"\S+", "fadd z0.s, z1.s, z2.s; ptrue p0.b; ld1w {z0.s}, p0/z, [x0]; sdot z0.s, z1.b, z2.b; fcmla z0.s, p0/m, z1.s, z2.s, #90",
+    Set("N_SVE", "SVE", r"\S+",
+        "fadd z0.s, z1.s, z2.s; ptrue p0.b; ld1w {z0.s}, p0/z, [x0]; sdot z0.s, z1.b, z2.b; fcmla z0.s, p0/m, z1.s, z2.s, #90",
         operands=r"\bz\d+\b|\bp\d+(\.[bhsd]|/[mz])"),
     Set("N_SVE", "SVE", r"rdvl|add[vp]l|setffr|cntr?[bhwd]|([su]q)?(inc|dec)[bhwd]",
         "rdvl x0, #1; addvl x0, x1, #2; cntd x0; incw x0", operands=r"^[wx\d]|^$"),
-    Set("N_SVE", "FP16, which SVE implies", FP16_ARITHMETIC, "fadd v0.8h, v1.8h, v2.8h; fmul h0, h1, h2; fmla v0.4h, v1.4h, v2.h[1]; scvtf h0, w0;"
-        "fcvtzs w0, h0; fcmp h0, h1; fmlal v0.4s, v1.4h, v2.4h; frinta v0.8h, v1.8h", operands=r"\bh\d+\b|\.[48]h\b|\.h\["),
+    Set("N_SVE", "FP16, which SVE implies", r"(?!fcvt([ln]2?)?$)(f|[su]cvt)\w+",
+        "fadd v0.8h, v1.8h, v2.8h; fmul h0, h1, h2; fmla v0.4h, v1.4h, v2.h[1]; scvtf h0, w0; fcvtzs w0, h0; fcmp h0, h1;"
+        "fmlal v0.4s, v1.4h, v2.4h; frinta v0.8h, v1.8h", operands=r"\bh\d+\b|\.[48]h\b|\.h\["),
     Set("N_SVE", "FCMA, which SVE implies", r"fcmla|fcadd", "fcadd v0.4s, v1.4s, v2.4s, #90", operands=r"^v"),
     Set(NOWHERE, "SVE2", SVE2_NARROW_WIDE + "|" + SVE2_OTHER,
-        "addhnb z0.h, z1.s, z2.s; saddlb z0.s, z1.h, z2.h; fcvtlt z0.s, p0/m, z1.h; sqxtunb z0.b, z1.h; bsl z0.d, z0.d, z1.d, z2.d;"
-        "faddp z0.s, p0/m, z0.s, z1.s; uaba z0.s, z1.s, z2.s; histcnt z0.s, p0/z, z1.s, z2.s; eor3 z0.d, z0.d, z1.d, z2.d;"
-        "xar z0.s, z0.s, z1.s, #3; srshl z0.s, p0/m, z0.s, z1.s; sri z0.s, z1.s, #3; sqdmulh z0.s, z1.s, z2.s; tbx z0.s, z1.s, z2.s",
-        operands=r"\bz\d"),
+        "addhnb z0.h, z1.s, z2.s; saddlb z0.s, z1.h, z2.h; fcvtlt z0.s, p0/m, z1.h; sqxtunb z0.b, z1.h; uaba z0.s, z1.s, z2.s;"
+        "bsl z0.d, z0.d, z1.d, z2.d; faddp z0.s, p0/m, z0.s, z1.s; histcnt z0.s, p0/z, z1.s, z2.s; xar z0.s, z0.s, z1.s, #3;"
+        "eor3 z0.d, z0.d, z1.d, z2.d; srshl z0.s, p0/m, z0.s, z1.s; sri z0.s, z1.s, #3; sqdmulh z0.s, z1.s, z2.s;"
+        "tbx z0.s, z1.s, z2.s; aese z0.b, z0.b, z1.b", operands=r"\bz\d"),
     Set(NOWHERE, "SVE2", r"mul|[su]mulh", "mul z0.s, z1.s, z2.s; umulh z0.s, z1.s, z2.s", operands=r"^z\S+, z\S+, z"),
     Set(NOWHERE, "SVE2", r"[su]q(add|sub)r?", "sqadd z0.s, p0/m, z0.s, z1.s", operands="/m"),
     Set(NOWHERE, "SVE2", r"ml[as]", "mla z0.s, z1.s, z2.s[1]", operands=r"^z.*\["),
@@ -131,26 +132,30 @@ ARM_SETS = [
     Set(NOWHERE, "SVE2", r"while(g[et]|h[is]|rw|wr)", "whilege p0.s, x0, x1; whilewr p0.s, x0, x1"),
     Set(NOWHERE, "SVE F32MM, F64MM", r"fmmla|ld1ro\w", "fmmla z0.s, z1.s, z2.s; ld1rod {z0.d}, p0/z, [x0]"),
     Set(NOWHERE, "BF16", r"bf(cvt|dot|ml|mmla)\w*",
-        "bfcvt h0, s1; bfcvtn v0.4h, v1.4s; bfdot v0.4s, v1.8h, v2.8h; bfmmla v0.4s, v1.8h, v2.8h; bfcvt z0.h, p0/m, z1.s; bfmlalb z0.s, z1.h, z2.h"),
+        "bfcvt h0, s1; bfcvtn v0.4h, v1.4s; bfdot v0.4s, v1.8h, v2.8h; bfmmla v0.4s, v1.8h, v2.8h; bfcvt z0.h, p0/m, z1.s;"
+        "bfmlalb z0.s, z1.h, z2.h"),
     Set(NOWHERE, "dot product", r"[su]dot", "sdot v0.4s, v1.16b, v2.16b; udot v0.2s, v1.8b, v2.8b", operands="^v"),
     Set(NOWHERE, "I8MM", r"usdot|sudot|([su]|us)mmla", "usdot v0.4s, v1.16b, v2.16b; smmla v0.4s, v1.16b, v2.16b"),
     Set(NOWHERE, "LSE", r"(casp?|swp|(ld|st)(add|clr|eor|set|[su](max|min)))(a?l?)[bh]?",
         "cas x0, x1, [x2]; casal w0, w1, [x2]; ldadd x0, x1, [x2]; ldsetal w0, w1, [x2]; swpal x0, x1, [x2]; stadd x0, [x2]"),
     Set(NOWHERE, "RCPC, CRC32, FLAGM", r"ldapu?r\w*|stlur\w*|crc32\w+|cfinv|rmif|setf\d+",
         "ldapr x0, [x1]; crc32x w0, w1, x2; cfinv"),
-    Set(NOWHERE, "AES, SHA, SM", r"aes\w+|sha(1|256|512)\w+|sm[34]\w+|pmull2?", "aese v0.16b, v1.16b; sha256h q0, q1, v2.4s; sm4e v0.4s, v1.4s;"
-        "pmull v0.1q, v1.1d, v2.1d; sha512h q0, q1, v2.2d", operands=r"\.16b$|\.(4s|2d)$|^[qsv]\d+(, [qsv]\d+|\.1q)|\.s\["),
+    Set(NOWHERE, "AES, SHA, SM", r"aes\w+|sha(1|256|512)\w+|sm[34]\w+",
+        "aese v0.16b, v1.16b; sha1h s0, s1; sha256h q0, q1, v2.4s; sha512h q0, q1, v2.2d; sm4e v0.4s, v1.4s"),
+    Set(NOWHERE, "PMULL", r"pmull2?", "pmull v0.1q, v1.1d, v2.1d; pmull2 v0.1q, v1.2d, v2.2d", operands=r"\.1q"),
     Set(NOWHERE, "SHA3", r"eor3|bcax|rax1|xar", "eor3 v0.16b, v1.16b, v2.16b, v3.16b; rax1 v0.2d, v1.2d, v2.2d"),
-    Set(NOWHERE, "RDM, JSCVT, FRINTTS", r"sqrdml[as]h|fjcvtzs|frint(32|64)[xz]", "sqrdmlah v0.4s, v1.4s, v2.4s; fjcvtzs w0, d0; frint32x v0.4s, v1.4s"),
+    Set(NOWHERE, "RDM, JSCVT, FRINTTS", r"sqrdml[as]h|fjcvtzs|frint(32|64)[xz]",
+        "sqrdmlah v0.4s, v1.4s, v2.4s; fjcvtzs w0, d0; frint32x v0.4s, v1.4s"),
     Set(NOWHERE, "PAUTH", r"reta[ab]|bl?ra[ab]z?|ldra[ab]", "retaa; blraaz x0"),
     Set(NOWHERE, "unknown to objdump", r"\.inst", ".inst 0xffffffff"),
 ]
-ARM_BASELINE = """fadd v0.4s, v1.4s, v2.4s; fmla v0.2d, v1.2d, v2.2d; fcvtl v0.4s, v1.4h; fcvtl2 v0.4s, v1.8h; fcvtn v0.4h, v1.4s; fcvt s0, h1;
-  fcvt h0, s1; fsqrt d0, d1; ldr h0, [x0]; str h0, [x0]; ld1 {v0.8h}, [x0]; add v0.8h, v1.8h, v2.8h; bsl v0.16b, v1.16b, v2.16b;
-  tbl v0.16b, {v1.16b, v2.16b}, v3.16b; addp v0.4s, v1.4s, v2.4s; faddp s0, v1.2s; shrn v0.4h, v1.4s, #16; sri v0.4s, v1.4s, #3;
-  sqadd v0.4s, v1.4s, v2.4s; mul v0.4s, v1.4s, v2.4s; pmull v0.8h, v1.8b, v2.8b; cnt v0.16b, v1.16b; mla v0.4s, v1.4s, v2.s[1];
-  ldaxr x0, [x1]; stlxr w0, x1, [x2]; ldar x0, [x1]; stlr x0, [x1]; hint #25; bfi x0, x1, #3, #4; bfxil x0, x1, #3, #4; umulh x0, x1, x2;
-  ext v0.16b, v1.16b, v2.16b, #4; mrs x0, fpcr; ldp q0, q1, [x0]; fmadd d0, d1, d2, d3; bl .; ret; dup v0.8h, w0; ushll v0.4s, v1.4h, #0"""
+ARM_BASELINE = """fadd v0.4s, v1.4s, v2.4s; fmla v0.2d, v1.2d, v2.2d; fmadd d0, d1, d2, d3; fsqrt d0, d1; faddp s0, v1.2s;
+  fcvtl v0.4s, v1.4h; fcvtl2 v0.4s, v1.8h; fcvtn v0.4h, v1.4s; fcvt s0, h1; fcvt h0, s1; ldr h0, [x0]; str h0, [x0];
+  ld1 {v0.8h}, [x0]; ldp q0, q1, [x0]; add v0.8h, v1.8h, v2.8h; addp v0.4s, v1.4s, v2.4s; sqadd v0.4s, v1.4s, v2.4s;
+  mul v0.4s, v1.4s, v2.4s; mla v0.4s, v1.4s, v2.s[1]; pmull v0.8h, v1.8b, v2.8b; pmull2 v0.8h, v1.16b, v2.16b;
+  bsl v0.16b, v1.16b, v2.16b; tbl v0.16b, {v1.16b, v2.16b}, v3.16b; ext v0.16b, v1.16b, v2.16b, #4; cnt v0.16b, v1.16b;
+  shrn v0.4h, v1.4s, #16; sri v0.4s, v1.4s, #3; ushll v0.4s, v1.4h, #0; dup v0.8h, w0; umulh x0, x1, x2; bfi x0, x1, #3, #4;
+  bfxil x0, x1, #3, #4; ldaxr x0, [x1]; stlxr w0, x1, [x2]; ldar x0, [x1]; stlr x0, [x1]; mrs x0, fpcr; hint #25; bl .; ret"""
 
 
 class Architecture(NamedTuple):
