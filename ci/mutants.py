@@ -183,6 +183,7 @@ MUTANTS = [Mutant(*entry) for entry in [
     ("src/vector/dropout-inl.h", "mask read beyond the row", "std::min<size_t>(8, (cols - col + 7) / 8)", "8"),
     ("src/vector/dropout-inl.h", "dropped is +0", "hn::Set(d, -0.0f)", "hn::Set(d, 0.0f)"),
     ("src/vector/dropout-inl.h", "bias left out with dropout", "if (bias.data != nullptr) value = hn::Add(", "if (false) value = hn::Add("),
+    ("src/vector/backward-inl.h", "signalling NaN cut to infinity", "ds = WithQuietNaNs(d, ds);", "ds = hn::Mul(ds, hn::Set(d, 1.0f));"),
     ("src/vector/backward-inl.h", "gradient of what is kept unscaled", "hn::Mul(ds, hn::Set(d, scale_))", "ds"),
     ("src/vector/backward-inl.h", "dbias of what is dropped", "dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, dx));",
      "dbias_low = hn::Add(dbias_low, hn::PromoteLowerTo(d64, ds));"),

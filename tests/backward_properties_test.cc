@@ -270,6 +270,31 @@ TEST(SpecialRowsBackward, WhatIsNotFiniteStaysInItsRowAndColumn) {
   }
 }
 
+// A gradient that is stored as it came, without arithmetic that would make its NaN a quiet one: a payload in the lower
+// half alone must not be cut off, which would leave an infinity.
+TEST(SpecialRowsBackward, SignallingNaNStaysNaN) {
+  constexpr int64_t kCols = 37;
+  for (const addnorm_dtype dtype : {ADDNORM_BF16, ADDNORM_F16}) {
+    for (const uint32_t pattern : {0x7f800001u, 0xff800001u, 0x7f801fffu, 0xff80ffffu}) {
+      const std::vector<uint32_t> d_sum(kCols, pattern);
+      std::vector<uint16_t> dx(kCols);
+      addnorm_add_backward_args args = ADDNORM_ADD_BACKWARD_ARGS_INIT;
+      args.rows = 1;
+      args.cols = kCols;
+      args.d_sum = {d_sum.data(), kCols, ADDNORM_F32, 0};
+      args.dx = {dx.data(), kCols, dtype, 0};
+      for (const std::string& target : TestedTargets()) {
+        const ScopedTarget scoped(target);
+        std::fill(dx.begin(), dx.end(), uint16_t{0});
+        ASSERT_EQ(addnorm_add_backward(&args), ADDNORM_OK);
+        for (int64_t col = 0; col < kCols; ++col) {
+          EXPECT_TRUE(std::isnan(LoadValue(dx.data(), col, dtype))) << target << " " << DtypeName(dtype) << " " << col;
+        }
+      }
+    }
+  }
+}
+
 // Rows without spread and epsilon 0: the forward call gives beta whatever x is, and the gradient is 0.
 TEST(SpecialRowsBackward, RowsWithInfiniteRstdHaveNoGradient) {
   for (const OpCase& op_case : AllBackwardCases()) {

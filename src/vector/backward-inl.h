@@ -276,6 +276,12 @@ HWY_INLINE bool NeedsNormGradient(const BackwardCall& c) {
   return c.dx.data != nullptr || c.dbias.data != nullptr || (c.d_residual.data != nullptr && !c.adds_after);
 }
 
+// Signalling NaNs as quiet ones: rounding to bf16 wants those that come from arithmetic.
+HWY_INLINE V32 WithQuietNaNs(D32 d, V32 v) {
+  const hn::RebindToUnsigned<D32> du;
+  return hn::IfThenElse(hn::Eq(v, v), v, hn::Or(v, hn::BitCast(d, hn::Set(du, 0x00400000u))));
+}
+
 // The same of the add alone.
 template <Elements kElements>
 HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t first, int64_t count,
@@ -289,7 +295,8 @@ HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElement
     const SumVector dbias(bias, col);
     V64 low = dbias.Low(), high = dbias.High();
     for (int64_t i = 0; i < count; ++i) {
-      const V32 ds = rows[i].d_sum.Load(d, col, extent);
+      V32 ds = rows[i].d_sum.Load(d, col, extent);
+      if constexpr (kElements == Elements::kAny) ds = WithQuietNaNs(d, ds);  // no arithmetic did
       const V32 dx = masks.DropOut(d, i, col, ds);
       low = hn::Add(low, hn::PromoteLowerTo(d64, dx));
       high = hn::Add(high, hn::PromoteUpperTo(d64, dx));

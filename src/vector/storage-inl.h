@@ -99,7 +99,8 @@ struct Conversion {
 };
 
 // Rounded in f32, of which bf16 is the upper half. Faster than Highway's conversion, which also makes signalling NaNs
-// quiet: here v comes from arithmetic, whose NaNs are quiet, and remain NaNs when they are cut.
+// quiet: here v comes from arithmetic, whose NaNs are quiet, and remain NaNs when they are cut (WithQuietNaNs
+// otherwise).
 template <>
 struct Conversion<BF16> {
   template <class D>
