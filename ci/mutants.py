@@ -39,7 +39,9 @@ MUTANTS = [Mutant(*entry) for entry in [
     # ---- The scalar reference
     ("src/reference.h", "bf16 ties away from even", "bits + 0x7fff + ((bits >> 16) & 1)", "bits + 0x8000"),
     ("src/reference.h", "bf16 NaN becomes infinity", "(bits >> 16) | 0x40", "bits >> 16"),
-    ("src/reference.h", "f16 overflows too late", "magnitude >= 0x477ff000", "magnitude >= 0x47800000"),
+    ("src/reference.h", "f16 overflows too early", "magnitude >= 0x477ff000", "magnitude >= 0x477fe000"),
+    ("src/reference.h", "f16 overflows by the carry", "magnitude >= 0x477ff000", "magnitude >= 0x47800000",
+     "rounding carries from there on into the pattern of infinity"),
     ("src/reference.h", "f16 subnormals as normals", "if (magnitude < 0x38800000)", "if (magnitude < 0x38000000)"),
     ("src/reference.h", "sum in two roundings", "std::fma(c.residual_scale, Load(c.residual, row, col), value)",
      "c.residual_scale * Load(c.residual, row, col) + value"),
