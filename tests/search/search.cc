@@ -1,9 +1,10 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// addnorm_search [ELEMENTS [SEED [FILE]]]: looks for the rows with the largest errors, through the public API, by hill
-// climbing from rows of every kind, over so many elements of each operation with storage in f32, bf16 and f16. A fast
-// measure in long double guides it; what is reported is the MPFR oracle's. Prints the largest errors, for
+// addnorm_search [ELEMENTS [SEED [FILE [NAME]]]]: looks for the rows with the largest errors, through the public API,
+// by hill climbing from rows of every kind, over so many elements of each operation with storage in f32, bf16 and f16.
+// A fast measure in long double guides it; what is reported is the MPFR oracle's. Prints the largest errors, for
 // docs/NUMERICS.md, and fails if one exceeds its bound. FILE gets the rows that they belong to, for worst_rows_test.cc.
+// NAME: only cases whose name contains it, as in "norm/f16".
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -257,7 +258,7 @@ Bests Search(const OpCase& op_case, uint64_t elements, uint64_t seed) {
   return bests;
 }
 
-int SearchAll(uint64_t elements, uint64_t seed, std::FILE* file) {
+int SearchAll(uint64_t elements, uint64_t seed, std::FILE* file, const char* name) {
   std::printf("%llu elements of each on %s, seed %llu\n", static_cast<unsigned long long>(elements),
               addnorm_target_name(), static_cast<unsigned long long>(seed));
   bool broken = false;
@@ -266,6 +267,7 @@ int SearchAll(uint64_t elements, uint64_t seed, std::FILE* file) {
       const addnorm_dtypes& d = op_case.dtypes;
       const auto is = [dtype](addnorm_dtype other) { return other == dtype || other == 0; };
       if (d.x != dtype || !is(d.residual) || !is(d.sum) || !is(d.y)) continue;
+      if (op_case.name.find(name) == std::string::npos) continue;
       const Bests bests = Search(op_case, elements, seed);
       for (size_t group = 0; group < kGroups.size(); ++group) {
         const Best& b = bests[group];
@@ -293,7 +295,7 @@ int main(int argc, char** argv) {
     std::perror(argv[3]);
     return 2;
   }
-  const int code = addnorm_test::SearchAll(elements, seed, file);
+  const int code = addnorm_test::SearchAll(elements, seed, file, argc > 4 ? argv[4] : "");
   if (file != nullptr && std::fclose(file) != 0) return 2;
   return code;
 }
