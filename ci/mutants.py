@@ -144,7 +144,7 @@ MUTANTS = [Mutant(*entry) for entry in [
      "only an infinite mean with a finite rstd tells, which no forward call writes; addnorm_backward_fuzz gives it"),
     ("src/vector/backward-inl.h", "dgamma without fma", "dgamma_low = hn::MulAdd(dy_low, hn::Mul(x_low, inverse), dgamma_low);",
      "dgamma_low = hn::Add(hn::Mul(dy_low, hn::Mul(x_low, inverse)), dgamma_low);"),
-    ("src/vector/backward-inl.h", "residual of *NormAdd from ds", "adds_after ? row.dy.Load(d, col, extent) : ds", "ds"),
+    ("src/vector/backward-inl.h", "residual of *NormAdd from ds", "call.adds_after ? row.dy.Load(d, col, extent) : ds", "ds"),
     ("src/api_backward.cc", "first block left out", "task.blocks != 0 ? first + begin : added", "added"),
     ("src/api_backward.cc", "accumulate ignored", "accumulate ? static_cast<double>(out[i]) + totals[i] : totals[i]", "totals[i]"),
     ("src/api_backward.cc", "range of blocks beyond the last", "end > BlockCount(task.call->rows)", "false"),
