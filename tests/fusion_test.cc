@@ -98,6 +98,14 @@ TEST(Fusion, AddThenNorm) {
       }
       if (HasFailure()) return;
     }
+    // Sums without a place in memory are added in pieces, of the bias too.
+    Options pieces = OptionsOf(op_case)[1];
+    pieces.bias = VectorType::kF32;
+    pieces.sum_out = false;
+    pieces.name = "pieces";
+    CheckAddNorm(op_case, pieces, 1100, false);
+    pieces.bias = VectorType::kStorage;
+    CheckAddNorm(op_case, pieces, 1100, false);
   }
 }
 
