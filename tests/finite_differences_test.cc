@@ -70,7 +70,7 @@ void Check(const OpCase& op_case, const BackwardOptions& options) {
   loss.residual_scale = static_cast<long double>(options.residual_scale);
   if (options.dropout.present()) loss.dropout_scale = static_cast<long double>(options.dropout.Scale());
   // Few digits, and scales that are powers of two: the sum that the forward pass rounds is exact.
-  Rng rng(op);
+  Rng rng(static_cast<uint64_t>(op));
   const auto random = [&rng](int64_t count) {
     Values values;
     for (int64_t i = 0; i < count; ++i) {
