@@ -167,6 +167,23 @@ TEST(FloatingPointMode, ChangesNoCheck) {
     EXPECT_EQ(rms_norm(std::numeric_limits<double>::quiet_NaN()), ADDNORM_BAD_NUMBER) << mode.name;
     EXPECT_EQ(rms_norm(1e-310), ADDNORM_OK) << mode.name;
 
+    const auto backward = [&](double epsilon) {
+      addnorm_norm_backward_args args = ADDNORM_NORM_BACKWARD_ARGS_INIT;
+      args.rows = 1;
+      args.cols = 4;
+      args.dy = {x, 4, ADDNORM_F32, 0};
+      args.x = {x, 4, ADDNORM_F32, 0};
+      args.dx = {y, 4, ADDNORM_F32, 0};
+      args.epsilon = epsilon;
+      SetMode(mode.bits);
+      const addnorm_status status = addnorm_rms_norm_backward(&args);
+      SetMode(kDefault);
+      return addnorm_status_kind(status);
+    };
+    EXPECT_EQ(backward(-1e-310), ADDNORM_BAD_NUMBER) << mode.name;
+    EXPECT_EQ(backward(std::numeric_limits<double>::quiet_NaN()), ADDNORM_BAD_NUMBER) << mode.name;
+    EXPECT_EQ(backward(1e-310), ADDNORM_OK) << mode.name;
+
     addnorm_add_args add = ADDNORM_ADD_ARGS_INIT;
     add.rows = 1;
     add.cols = 4;
