@@ -29,6 +29,7 @@ add_emulated_test(Haswell avx2,scalar Checksums.*)
 # The oldest x86-64; AVX without AVX2; AVX2 without what always comes with it; AVX2 in a system that does not keep its
 # registers; another maker's. An instruction too many would end the program.
 set(few_tests *ContractTest.*:WorkedExamples.*)
+message(STATUS "Alone on most emulated x86 CPUs, as all take minutes there: ${dispatch_tests}:${few_tests}")
 foreach(cpu qemu64 Westmere IvyBridge Haswell,-fma Haswell,-f16c Haswell,-bmi2 Haswell,-avx Haswell,-xsave)
   add_emulated_test(${cpu} scalar ${few_tests})
 endforeach()
