@@ -1,7 +1,7 @@
 // Copyright 2026 The addnorm authors. SPDX-License-Identifier: Apache-2.0
 //
-// Every gradient of every operation against central differences of a loss, sum(dy * y) + sum(d_sum * s), whose forward
-// pass is written out here in long double.
+// Every gradient of every operation, and the oracle's, against central differences of a loss,
+// sum(dy * y) + sum(d_sum * s), whose forward pass is written out here in long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/backward.h"
+#include "support/backward_oracle.h"
 #include "support/bounds.h"
 #include "support/inputs.h"
 #include "support/targets.h"
@@ -25,20 +26,24 @@ using Parameters = std::map<std::string, Values>;
 
 // What a step of the loss keeps as it is.
 struct Loss {
+  // What is normalized.
+  Values Row(const Parameters& p, int64_t row) const {
+    const size_t begin = static_cast<size_t>(row * kCols);
+    Values s(p.at("x").begin() + row * kCols, p.at("x").begin() + (row + 1) * kCols);
+    for (size_t i = 0; adds_before && i < s.size(); ++i) {
+      const bool kept = !options.dropout.present() || options.dropout.IsKept(row, static_cast<int64_t>(i));
+      s[i] = kept ? (s[i] + p.at("bias")[i]) * dropout_scale : 0.0L;
+      s[i] += residual_scale * p.at("residual")[begin + i];
+    }
+    return s;
+  }
+
   long double operator()(const Parameters& p) const {
     long double loss = 0.0L;
-    for (int64_t row = 0; row < kRows; ++row) {
+    for (int64_t row = 0; row < rows; ++row) {
       const size_t begin = static_cast<size_t>(row * kCols);
-      Values s(kCols);
-      for (size_t i = 0; i < s.size(); ++i) {
-        s[i] = p.at("x")[begin + i];
-        if (adds_before) {
-          const bool kept = !options.dropout.present() || options.dropout.IsKept(row, static_cast<int64_t>(i));
-          s[i] = kept ? (s[i] + p.at("bias")[i]) * dropout_scale : 0.0L;
-          s[i] += residual_scale * p.at("residual")[begin + i];
-          loss += d_sum[begin + i] * s[i];
-        }
-      }
+      const Values s = Row(p, row);
+      for (size_t i = 0; adds_before && i < s.size(); ++i) loss += d_sum[begin + i] * s[i];
       if (!normalizes) continue;
       long double mean = 0.0L, square = 0.0L;
       for (const long double v : s) mean += layer_norm ? v / kCols : 0.0L;
@@ -54,10 +59,26 @@ struct Loss {
   }
 
   BackwardOptions options;
+  int64_t rows = kRows;
   bool adds_before = false, normalizes = false, layer_norm = false, adds_after = false;
   long double residual_scale = 1.0L, dropout_scale = 1.0L;
   Values dy, d_sum;
 };
+
+// Central differences by each element of a parameter.
+std::vector<double> Slopes(const Loss& loss, Parameters p, const std::string& parameter) {
+  constexpr long double kStep = 0x1p-20L;
+  std::vector<double> slopes;
+  for (long double& value : p[parameter]) {
+    const long double middle = value;
+    value = middle + kStep;
+    const long double above = loss(p);
+    value = middle - kStep;
+    slopes.push_back(static_cast<double>((above - loss(p)) / (2 * kStep)));
+    value = middle;
+  }
+  return slopes;
+}
 
 void Check(const OpCase& op_case, const BackwardOptions& options) {
   const addnorm_op op = op_case.op();
@@ -88,15 +109,10 @@ void Check(const OpCase& op_case, const BackwardOptions& options) {
 
   BackwardProblem problem(op_case, options, kRows, kCols);
   for (int64_t row = 0; row < kRows; ++row) {
+    const Values s = loss.Row(p, row);
     for (int64_t col = 0; col < kCols; ++col) {
       const size_t at = static_cast<size_t>(row * kCols + col);
-      long double s = p["x"][at];
-      if (loss.adds_before) {
-        const bool kept = !options.dropout.present() || options.dropout.IsKept(row, col);
-        s = kept ? (s + p["bias"][static_cast<size_t>(col)]) * loss.dropout_scale : 0.0L;
-        s += loss.residual_scale * p["residual"][at];
-      }
-      if (problem.Has("x")) problem.Set("x", row, col, static_cast<double>(s));
+      if (problem.Has("x")) problem.Set("x", row, col, static_cast<double>(s[static_cast<size_t>(col)]));
       if (problem.Has("dy")) problem.Set("dy", row, col, static_cast<double>(loss.dy[at]));
       if (problem.Has("d_sum")) problem.Set("d_sum", row, col, static_cast<double>(loss.d_sum[at]));
       if (row == 0 && problem.Has("gamma")) {
@@ -109,22 +125,43 @@ void Check(const OpCase& op_case, const BackwardOptions& options) {
       {"x", "dx"}, {"residual", "d_residual"}, {"gamma", "dgamma"}, {"beta", "dbeta"}, {"bias", "dbias"}};
   for (const auto& [name, gradient] : gradients) {
     if (!problem.Has(gradient)) continue;
-    constexpr long double kStep = 0x1p-20L;
-    Values& values = p[name];
-    std::vector<double> slopes, got;
-    for (size_t i = 0; i < values.size(); ++i) {
-      const long double value = values[i];
-      values[i] = value + kStep;
-      const long double above = loss(p);
-      values[i] = value - kStep;
-      slopes.push_back(static_cast<double>((above - loss(p)) / (2 * kStep)));
-      values[i] = value;
-      got.push_back(problem.Get(gradient, static_cast<int64_t>(i) / kCols, static_cast<int64_t>(i) % kCols));
-    }
+    const std::vector<double> slopes = Slopes(loss, p, name);
     double largest = 0.0;
     for (const double slope : slopes) largest = std::max(largest, std::fabs(slope));
     for (size_t i = 0; i < slopes.size(); ++i) {
-      EXPECT_NEAR(got[i], slopes[i], 16 * kUnitF32 * largest) << op_case.name << ": " << gradient << "[" << i << "]";
+      const double got = problem.Get(gradient, static_cast<int64_t>(i) / kCols, static_cast<int64_t>(i) % kCols);
+      EXPECT_NEAR(got, slopes[i], 16 * kUnitF32 * largest) << op_case.name << ": " << gradient << "[" << i << "]";
+    }
+  }
+}
+
+// The formulas of the oracle, against differences of the loss of one row.
+TEST(FiniteDifferences, AgreeWithTheOracle) {
+  BackwardOracle oracle;
+  Rng rng(5);
+  const auto random = [&] { return static_cast<double>(rng.Normal()) * 0x1p-21; };
+  for (const bool layer_norm : {true, false}) {
+    for (const double epsilon : {0.0, 1e-5, 0.25}) {
+      BackwardRow row;
+      row.layer_norm = layer_norm;
+      row.epsilon = epsilon;
+      for (int64_t i = 0; i < kCols; ++i) {
+        row.x.push_back(static_cast<double>(static_cast<float>(random() + 0.5)));
+        row.dy.push_back(random());
+        row.gamma.push_back(1.0 + 0.25 * random());
+      }
+      Loss loss;
+      loss.rows = 1;
+      loss.normalizes = true;
+      loss.layer_norm = layer_norm;
+      loss.options.epsilon = epsilon;
+      loss.dy = Values(row.dy.begin(), row.dy.end());
+      Parameters p = {{"x", Values(row.x.begin(), row.x.end())},
+                      {"gamma", Values(row.gamma.begin(), row.gamma.end())},
+                      {"beta", Values(kCols)}};
+      const BackwardRowResult& right = oracle.Compute(row);
+      const std::vector<double> slopes = Slopes(loss, p, "x");
+      for (size_t i = 0; i < slopes.size(); ++i) EXPECT_NEAR(slopes[i], right.n[i].hi, 1e-9) << i;
     }
   }
 }

@@ -100,6 +100,15 @@ void ExpectNoModeToMatter(AnyProblem& problem) {
   }
 }
 
+// What a call says in this mode.
+template <class CallArgs>
+addnorm_status StatusIn(const Mode& mode, addnorm_status (*function)(const CallArgs*), const CallArgs& args) {
+  SetMode(mode.bits);
+  const addnorm_status status = function(&args);
+  SetMode(kDefault);
+  return addnorm_status_kind(status);
+}
+
 // What raises exceptions.
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -151,38 +160,25 @@ TEST(FloatingPointMode, ChangesNoCheck) {
   const float x[4] = {1.0f, 2.0f, 3.0f, 4.0f};
   for (const Mode& mode : Modes()) {
     float y[4];
-    const auto rms_norm = [&](double epsilon) {
-      addnorm_norm_args args = ADDNORM_NORM_ARGS_INIT;
+    const auto expect_epsilons_checked = [&mode](auto function, auto args) {
       args.rows = 1;
       args.cols = 4;
-      args.x = {x, 4, ADDNORM_F32, 0};
-      args.y = {y, 4, ADDNORM_F32, 0};
-      args.epsilon = epsilon;
-      SetMode(mode.bits);
-      const addnorm_status status = addnorm_rms_norm(&args);
-      SetMode(kDefault);
-      return addnorm_status_kind(status);
+      for (const double bad : {-1e-310, std::numeric_limits<double>::quiet_NaN()}) {
+        args.epsilon = bad;
+        EXPECT_EQ(StatusIn(mode, function, args), ADDNORM_BAD_NUMBER) << mode.name << " " << bad;
+      }
+      args.epsilon = 1e-310;
+      EXPECT_EQ(StatusIn(mode, function, args), ADDNORM_OK) << mode.name;
     };
-    EXPECT_EQ(rms_norm(-1e-310), ADDNORM_BAD_NUMBER) << mode.name;
-    EXPECT_EQ(rms_norm(std::numeric_limits<double>::quiet_NaN()), ADDNORM_BAD_NUMBER) << mode.name;
-    EXPECT_EQ(rms_norm(1e-310), ADDNORM_OK) << mode.name;
-
-    const auto backward = [&](double epsilon) {
-      addnorm_norm_backward_args args = ADDNORM_NORM_BACKWARD_ARGS_INIT;
-      args.rows = 1;
-      args.cols = 4;
-      args.dy = {x, 4, ADDNORM_F32, 0};
-      args.x = {x, 4, ADDNORM_F32, 0};
-      args.dx = {y, 4, ADDNORM_F32, 0};
-      args.epsilon = epsilon;
-      SetMode(mode.bits);
-      const addnorm_status status = addnorm_rms_norm_backward(&args);
-      SetMode(kDefault);
-      return addnorm_status_kind(status);
-    };
-    EXPECT_EQ(backward(-1e-310), ADDNORM_BAD_NUMBER) << mode.name;
-    EXPECT_EQ(backward(std::numeric_limits<double>::quiet_NaN()), ADDNORM_BAD_NUMBER) << mode.name;
-    EXPECT_EQ(backward(1e-310), ADDNORM_OK) << mode.name;
+    addnorm_norm_args norm = ADDNORM_NORM_ARGS_INIT;
+    norm.x = {x, 4, ADDNORM_F32, 0};
+    norm.y = {y, 4, ADDNORM_F32, 0};
+    expect_epsilons_checked(addnorm_rms_norm, norm);
+    addnorm_norm_backward_args backward = ADDNORM_NORM_BACKWARD_ARGS_INIT;
+    backward.dy = {x, 4, ADDNORM_F32, 0};
+    backward.x = {x, 4, ADDNORM_F32, 0};
+    backward.dx = {y, 4, ADDNORM_F32, 0};
+    expect_epsilons_checked(addnorm_rms_norm_backward, backward);
 
     addnorm_add_args add = ADDNORM_ADD_ARGS_INIT;
     add.rows = 1;
@@ -191,10 +187,7 @@ TEST(FloatingPointMode, ChangesNoCheck) {
     add.residual = {x, 4, ADDNORM_F32, 0};
     add.sum_out = {y, 4, ADDNORM_F32, 0};
     add.residual_scale = 1e-39f;
-    SetMode(mode.bits);
-    const addnorm_status status = addnorm_add(&add);
-    SetMode(kDefault);
-    EXPECT_EQ(status, ADDNORM_OK) << mode.name;
+    EXPECT_EQ(StatusIn(mode, addnorm_add, add), ADDNORM_OK) << mode.name;
   }
 }
 

@@ -129,7 +129,7 @@ class Reference : public testing::TestWithParam<ReferenceCase> {
                     &Tensor(Has("dy1") ? "dy1" : "dy").values[begin], Tensor("gamma").values.data());
   }
 
-  // The forward call of the case, made once for each target.
+  // The forward call of the case.
   Problem Forward() const {
     Options options;
     options.gamma = VectorType::kF32;

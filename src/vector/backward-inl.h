@@ -282,7 +282,7 @@ HWY_INLINE V32 WithQuietNaNs(D32 d, V32 v) {
   return hn::IfThenElse(hn::Eq(v, v), v, hn::Or(v, hn::BitCast(d, hn::Set(du, 0x00400000u))));
 }
 
-// The same of the add alone.
+// The gradients of the add alone.
 template <Elements kElements>
 HWY_NOINLINE void AddGradients(const BackwardCall& c, const BackwardRow<kElements>* rows, int64_t first, int64_t count,
                                const BlockSums& block) {
