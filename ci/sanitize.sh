@@ -26,7 +26,7 @@ thread() {
   local run
   configure thread -DADDNORM_DISABLED_TARGETS=avx512
   cmake --build --preset thread --target addnorm_threads
-  for run in {1..20}; do
+  for run in {1..10}; do
     build-thread/tests/sanitize/addnorm_threads >build-thread/threads.log || { echo "error: run $run" >&2; return 1; }
   done
   cat build-thread/threads.log

@@ -34,7 +34,7 @@ gcc_shared() {
 
 # What is likely to break apart from the builds above; the rest of the table is for ci/builds.sh alone.
 some_builds() {
-  ci/builds.sh '^gcc-12-(unity|scalar)$'
+  ci/builds.sh '^gcc-12-scalar$'
 }
 
 # also_shared BUILD COMPILER [TOOL_PREFIX]: checks the symbols of a shared library of the static one's objects, whose
@@ -45,10 +45,12 @@ also_shared() {
   ci/check-symbols.sh "$1" "${3-}"
 }
 
+# All tests but those of accuracy in long rows and on emulated CPUs: the checksums hold Clang's bits against GCC's. A unity
+# build, like those for sanitizers and for 64-bit ARM: it takes half the time.
 clang_static() {
   configure clang -DCMAKE_CXX_FLAGS=-DADDNORM_SHARED
   cmake --build --preset clang
-  ctest --preset clang
+  ctest --preset clang -E '^(addnorm_accuracy_tests|addnorm_tests[.].*)$'
   also_shared build-clang clang++-19
 }
 
@@ -61,7 +63,7 @@ clang_instructions() {
 
 # The tests that reach most of the code in the shortest time; ci/sanitize.sh alone runs all.
 sanitizers() {
-  ADDNORM_SANITIZE_FILTER='AccuracyShort*:*GuardPage*:*Contract*:*StructSize*:Threads.*:Ops/*:CppApi*' ci/sanitize.sh
+  ADDNORM_SANITIZE_FILTER='AccuracyShort*:*GuardPage*:*Contract*:*StructSize*:Threads.*:CppApi*:Ops/*-*EveryShift*' ci/sanitize.sh
 }
 
 # tests/CMakeLists.txt lists the emulated CPUs, and which tests run there.
@@ -94,7 +96,7 @@ step "GCC, shared library: build, symbols, binary interface" gcc_shared
 step "Clang, static library: build, tests, symbols" clang_static
 step "Clang: instruction sets" clang_instructions
 step "Sanitizers" sanitizers
-step "Fuzzers, 40 s" ci/fuzz.sh 40
+step "Fuzzers, 20 s" ci/fuzz.sh 20
 step "Consumers" ci/consumers.sh build-gcc build-shared
 [[ $architecture != x86_64 ]] || step "Other flags, options and compilers" some_builds
 step "Reference documentation" doxygen Doxyfile

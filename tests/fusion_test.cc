@@ -15,7 +15,7 @@
 namespace addnorm_test {
 namespace {
 
-constexpr int64_t kCols[] = {1, 4, 17, 64, 67, 131, 768};
+constexpr int64_t kLengths[] = {1, 4, 17, 64, 67, 131, 768};
 
 addnorm_op NormOf(addnorm_op op) { return IsLayerNorm(op) ? ADDNORM_OP_LAYER_NORM : ADDNORM_OP_RMS_NORM; }
 
@@ -92,7 +92,7 @@ TEST(Fusion, AddThenNorm) {
   for (const OpCase& op_case : AllOpCases()) {
     if (!AddsBefore(op_case.op()) || !IsNorm(op_case.op())) continue;
     for (const Options& options : OptionsOf(op_case)) {
-      for (const int64_t cols : kCols) {
+      for (const int64_t cols : kLengths) {
         CheckAddNorm(op_case, options, cols, false);
         CheckAddNorm(op_case, options, cols, true);
       }
@@ -163,7 +163,7 @@ TEST(Fusion, NormThenAdd) {
       all.back().norm_out_dtype = norm_out;
     }
     for (const Options& options : all) {
-      for (const int64_t cols : kCols) {
+      for (const int64_t cols : kLengths) {
         CheckNormAdd(op_case, options, cols, false);
         CheckNormAdd(op_case, options, cols, true);
       }
@@ -220,7 +220,7 @@ TEST(Fusion, OutputsThatAreAskedForNeverChangeY) {
 TEST(Fusion, Reductions) {
   for (const addnorm_dtype x : {ADDNORM_F32, ADDNORM_BF16, ADDNORM_F16}) {
     for (const addnorm_dtype written : {ADDNORM_F64, ADDNORM_F32}) {
-      for (const int64_t cols : kCols) {
+      for (const int64_t cols : kLengths) {
         Options options;
         options.statistics = written;
         const auto make = [&](addnorm_op op) {

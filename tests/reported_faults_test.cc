@@ -18,8 +18,6 @@ namespace {
 
 const float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-std::vector<float> Constant(size_t n, float v) { return std::vector<float>(n, v); }
-
 // https://github.com/pytorch/pytorch/issues/108956
 TEST(ReportedFaults, OneColumn) {
   Options options;
@@ -234,7 +232,7 @@ TEST(ReportedFaults, EpsilonIsTheCallers) {
 // https://github.com/linkedin/Liger-Kernel/pull/519
 TEST(ReportedFaults, TailIsNotCounted) {
   for (const int64_t cols : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 127, 129, 1536, 4095, 4097}) {
-    std::vector<float> row = Constant(static_cast<size_t>(cols), 5);
+    std::vector<float> row = Constant(cols, 5);
     row[0] = static_cast<float>(5 + cols);
     Problem moments = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F32), {row});
     OnEveryTarget(moments, [&](const Problem& p, const std::string&) {

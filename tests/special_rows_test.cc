@@ -19,8 +19,6 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<float> Constant(int64_t n, float v) { return std::vector<float>(static_cast<size_t>(n), v); }
-
 // What y has to be, bit for bit, where the normalized value is 0: beta, or 0, with what is added after.
 float ResultOfZero(const Problem& p, int64_t row, int64_t col) {
   const float beta = p.Has(kBeta) ? p.Input(kBeta, 0, col) : 0.0f;

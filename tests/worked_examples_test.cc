@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kSevenDigits = 1.5e-7;  // f32 values printed with 9 digits, and the bound near 1
 
-std::vector<float> Constant(size_t n, float v) { return std::vector<float>(n, v); }
 std::vector<float> Alternate(size_t n, float a, float b) {
   std::vector<float> row(n);
   for (size_t i = 0; i < n; ++i) row[i] = i % 2 == 0 ? a : b;
@@ -123,7 +122,7 @@ TEST(ReportedFaults, SmallSpreadAroundALargeMean) {
 // https://github.com/pytorch/pytorch/issues/5410, https://github.com/intel/torch-xpu-ops/pull/1374
 TEST(ReportedFaults, ConstantRowWhoseMeanRounds) {
   struct {
-    size_t cols;
+    int64_t cols;
     float value;
   } const kRows[] = {{5, 1e15f}, {768, 1e10f},  {768, 0.1f},        {100, 1234.567f},
                      {3, 0.1f},  {65537, 0.1f}, {1000, 16777215.0f}};
@@ -145,9 +144,8 @@ TEST(ReportedFaults, ConstantRowWhoseMeanRounds) {
 // The mean is a division by the number of columns: with a reciprocal the mean of ones is not 1 for 49 columns.
 TEST(ReportedFaults, ConstantRowOfAnyLength) {
   for (int64_t cols = 1; cols <= 200; ++cols) {
-    const size_t n = static_cast<size_t>(cols);
     Problem moments = Example(Uniform(ADDNORM_OP_MEAN_VARIANCE, ADDNORM_F32),
-                              {Constant(n, 1.0f), Constant(n, 0.1f), Constant(n, -7e30f)});
+                              {Constant(cols, 1.0f), Constant(cols, 0.1f), Constant(cols, -7e30f)});
     OnEveryTarget(moments, [](const Problem& p, const std::string& target) {
       for (int64_t row = 0; row < p.rows(); ++row) {
         ASSERT_EQ(p.Get(kMean, row), static_cast<double>(p.Input(kX, row, 0))) << p.cols() << " columns on " << target;

@@ -25,6 +25,10 @@ inline const OpCase& Uniform(addnorm_op op, addnorm_dtype dtype) {
   return FindOpCase(op, {dtype, residual ? dtype : 0, AddsBefore(op) ? dtype : 0, IsNorm(op) ? dtype : 0, 0});
 }
 
+inline std::vector<float> Constant(int64_t cols, float value) {
+  return std::vector<float>(static_cast<size_t>(cols), value);
+}
+
 // The only column count of the rows.
 inline Problem Example(const OpCase& op_case, const Rows& x, const Options& options = Options(),
                        const Rows& residual = {}) {

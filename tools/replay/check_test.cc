@@ -14,11 +14,11 @@
 namespace addnorm_test::replay {
 namespace {
 
-const char kMiniLm[] = ADDNORM_TEST_DATA "/minilm-post-ln.safetensors";
+const char kCapture[] = ADDNORM_TEST_DATA "/minilm-post-ln.safetensors";
 
 class CheckTest : public testing::Test {
  protected:
-  CheckTest() : capture_(ReadCapture(kMiniLm)) {
+  CheckTest() : capture_(ReadCapture(kCapture)) {
     capture_.positions.resize(1);
     exact_ = CheckCapture(capture_);
     y_ = position().y;
