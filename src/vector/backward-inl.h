@@ -85,7 +85,7 @@ class RowMasks {
     const size_t step = Drops() ? kChunk : cols;
     for (; begin_ < cols; begin_ += step) {
       const size_t piece = std::min(step, cols - begin_);
-      for (int64_t i = 0; Drops() && i < count_; ++i) ReadMask(call_, first_ + i, begin_, piece, &masks_[i]);
+      for (int64_t i = 0; Drops() && i < count_; ++i) masks_[i].Read(call_, first_ + i, begin_, piece);
       HWY_NAMESPACE::ForEachVector<1>(begin_, begin_ + piece, f);
     }
   }

@@ -31,7 +31,14 @@ using VU16 = hn::Vec<DU16>;
 
 // The mask of a block of kMaskBlock columns.
 struct MaskBits {
-  uint64_t low, high;
+  // What is kept of the vector at `col` of the block.
+  HWY_INLINE hn::Mask<D32> Kept(D32 d, size_t col) const {
+    const DU32 du;
+    const VU32 lanes = hn::Shl(hn::Set(du, 1u), hn::Iota(du, 0));
+    return hn::RebindMask(d, hn::TestBit(hn::Set(du, static_cast<uint32_t>(bits[col / 64] >> (col % 64))), lanes));
+  }
+
+  uint64_t bits[static_cast<size_t>(kMaskBlock) / 64];
 };
 
 namespace internal {
@@ -62,15 +69,29 @@ struct RowGenerator {
   }
 
   // The halves of numbers that the counters from `counter` on give, one in each lane of `d`, for as many columns of
-  // each quarter of a block.
+  // each quarter of a block. As counters of a row differ in word 0 alone, words 0 and 1 are the same for all of them
+  // after the first round, and word 3 after the second.
   HWY_INLINE void Halves(size_t counter, Half half, VU16& w0, VU16& w1, VU16& w2, VU16& w3) const {
+    const uint64_t row_product = (row & 0xffffffffu) * kPhiloxFactors[1];
+    const uint64_t word0 = row_product >> 32 ^ static_cast<uint64_t>(half) ^ keys[0];
+    const uint64_t product = word0 * kPhiloxFactors[0];
     const DU64 d;
     const VU64 lanes = hn::Iota(d, 0);
-    VU64 even0 = hn::Add(hn::Add(lanes, lanes), hn::Set(d, counter)), odd0 = hn::Add(even0, hn::Set(d, uint64_t{1}));
-    VU64 even1 = hn::Set(d, static_cast<uint64_t>(half)), odd1 = even1;
-    VU64 even2 = hn::Set(d, row), odd2 = even2;
-    VU64 even3 = hn::Set(d, row >> 32), odd3 = even3;
-    for (int round = 0; round < kPhiloxRounds; ++round) {
+    const VU64 even = hn::Add(hn::Add(lanes, lanes), hn::Set(d, counter)), odd = hn::Add(even, hn::Set(d, uint64_t{1}));
+    const auto two_rounds = [&](VU64 counters, VU64& c0, VU64& c1, VU64& c2, VU64& c3) HWY_ATTR {
+      const DU32 d32;
+      const VU64 product0 = hn::MulEven(hn::BitCast(d32, counters), hn::Set(d32, kPhiloxFactors[0]));
+      const VU64 word2 = hn::Xor(hn::ShiftRight<32>(product0), hn::Set(d, row >> 32 ^ keys[1]));
+      const VU64 product1 = hn::MulEven(hn::BitCast(d32, word2), hn::Set(d32, kPhiloxFactors[1]));
+      c0 = hn::Xor(hn::ShiftRight<32>(product1), hn::Set(d, row_product ^ keys[2]));
+      c1 = product1;
+      c2 = hn::Xor(product0, hn::Set(d, product >> 32 ^ keys[3]));
+      c3 = hn::Set(d, product);
+    };
+    VU64 even0, even1, even2, even3, odd0, odd1, odd2, odd3;
+    two_rounds(even, even0, even1, even2, even3);
+    two_rounds(odd, odd0, odd1, odd2, odd3);
+    for (int round = 2; round < kPhiloxRounds; ++round) {
       const VU64 key0 = hn::Set(d, keys[2 * round]), key1 = hn::Set(d, keys[2 * round + 1]);
       PhiloxRound(key0, key1, even0, even1, even2, even3);
       PhiloxRound(key0, key1, odd0, odd1, odd2, odd3);
@@ -115,103 +136,94 @@ HWY_NOINLINE inline MaskBits BitsOfTies(const RowGenerator& generator, size_t co
   generator.Halves(counter, Half::kLower, low0, low1, low2, low3);
   const auto bits = [&](VU16 upper, VU16 lower)
                         HWY_ATTR { return ToBits(d, hn::And(hn::Eq(upper, limit), hn::Gt(lower, low_limit))); };
-  return {bits(w0, low0) | bits(w1, low1) << 32, bits(w2, low2) | bits(w3, low3) << 32};
+  return {{bits(w0, low0) | bits(w1, low1) << 32, bits(w2, low2) | bits(w3, low3) << 32}};
 }
 
 // The mask of the block of columns from `col` on.
-HWY_INLINE MaskBits GeneratedBits(const RowGenerator& generator, size_t col) {
+HWY_NOINLINE inline MaskBits GeneratedBits(const RowGenerator& generator, size_t col) {
   const DU16 d;
   const size_t n = hn::Lanes(DU32());
   const VU16 limit = hn::Set(d, static_cast<uint16_t>(generator.limit >> 16));
-  MaskBits block = {0, 0};
+  MaskBits block = {};
   for (size_t i = 0; i < static_cast<size_t>(kCountersAbreast); i += n) {
     const size_t counter = col / 8 + i;
     VU16 w0, w1, w2, w3;
     generator.Halves(counter, Half::kUpper, w0, w1, w2, w3);
     const auto bits = [&](VU16 upper) HWY_ATTR { return ToBits(d, hn::Gt(upper, limit)); };
-    MaskBits part = {bits(w0) | bits(w1) << 32, bits(w2) | bits(w3) << 32};
+    MaskBits part = {{bits(w0) | bits(w1) << 32, bits(w2) | bits(w3) << 32}};
     const auto ties =
         hn::Or(hn::Or(hn::Eq(w0, limit), hn::Eq(w1, limit)), hn::Or(hn::Eq(w2, limit), hn::Eq(w3, limit)));
     if (HWY_UNLIKELY(!hn::AllFalse(d, ties))) {
       const MaskBits rest = BitsOfTies(generator, counter);
-      part.low |= rest.low;
-      part.high |= rest.high;
+      part.bits[0] |= rest.bits[0];
+      part.bits[1] |= rest.bits[1];
     }
-    block.low |= part.low << (2 * i);
-    block.high |= part.high << (2 * i);
+    block.bits[0] |= part.bits[0] << (2 * i);
+    block.bits[1] |= part.bits[1] << (2 * i);
   }
   return block;
 }
 
-inline uint64_t LoadBits(const uint8_t* from, size_t bytes) {
-  uint64_t bits = 0;
-  std::memcpy(&bits, from, bytes);
-  return bits;
-}
-
 }  // namespace internal
 
-// The mask of a piece of a row, a bit for each column.
-struct MaskChunk {
-  // What is kept of the vector at `col` of the piece.
-  HWY_INLINE hn::Mask<D32> Kept(D32 d, size_t col) const {
-    const DU32 du;
-    const VU32 lanes = hn::Shl(hn::Set(du, 1u), hn::Iota(du, 0));
-    return hn::RebindMask(d, hn::TestBit(hn::Set(du, static_cast<uint32_t>(bits[col / 64] >> (col % 64))), lanes));
+// The mask of a row, a block at a time.
+class MaskRow {
+ public:
+  HWY_NOINLINE MaskRow(const Call& c, int64_t row)
+      : MaskRow(*c.dropout, c.first_row + row, static_cast<size_t>(c.cols)) {}
+
+  // That of the columns from `col` on; written where asked for, too.
+  HWY_INLINE MaskBits Block(size_t col) const {
+    MaskBits block = {{~uint64_t{0}, ~uint64_t{0}}};
+    if (given_ != nullptr) {
+      std::memcpy(block.bits, given_ + col / 8, Bytes(col));
+    } else if (generates_) {
+      block = internal::GeneratedBits(generator_, col);
+    }
+    if (HWY_UNLIKELY(written_ != nullptr)) Write(block, col);
+    return block;
   }
 
-  uint64_t bits[kChunk / 64];
+ private:
+  MaskRow(const Dropout& dropout, int64_t row, size_t cols)
+      : cols_(cols),
+        given_(dropout.mask != nullptr ? dropout.mask + row * dropout.mask_row_stride : nullptr),
+        written_(dropout.mask_out != nullptr ? dropout.mask_out + row * dropout.mask_out_row_stride : nullptr),
+        generates_(dropout.threshold != 0),
+        generator_(dropout, dropout.first_row + static_cast<uint64_t>(row)) {}
+
+  size_t Bytes(size_t col) const { return std::min((cols_ - col + 7) / 8, sizeof(MaskBits)); }
+
+  // Bits beyond the columns are 0.
+  HWY_NOINLINE void Write(MaskBits block, size_t col) const {
+    for (size_t i = 0; i < 2; ++i) {
+      const size_t left = cols_ - std::min(cols_, col + 64 * i);
+      if (left < 64) block.bits[i] &= (uint64_t{1} << left) - 1;
+    }
+    std::memcpy(written_ + col / 8, block.bits, Bytes(col));
+  }
+
+  const size_t cols_;
+  const uint8_t* const given_;
+  uint8_t* const written_;
+  const bool generates_;
+  const internal::RowGenerator generator_;
 };
 
-// Of a row of a call, columns `begin` to `begin + count`; written where asked for, too.
-inline HWY_NOINLINE void ReadMask(const Call& c, int64_t row, size_t begin, size_t count, MaskChunk* mask) {
-  constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
+// The mask of a piece of a row.
+struct MaskChunk {
+  HWY_INLINE hn::Mask<D32> Kept(D32 d, size_t col) const { return blocks[col / kBlock].Kept(d, col % kBlock); }
+
+  // Of columns `begin` to `begin + count`.
+  HWY_NOINLINE void Read(const Call& c, int64_t row, size_t begin, size_t count) {
+    const MaskRow mask(c, row);
+    for (size_t i = 0; i < count; i += kBlock) blocks[i / kBlock] = mask.Block(begin + i);
+  }
+
+  static constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
   static_assert(kChunk % kBlock == 0, "chunks are whole blocks");
-  const Dropout& dropout = *c.dropout;
-  const int64_t call_row = c.first_row + row;
-  const size_t cols = static_cast<size_t>(c.cols);
-  if (dropout.mask != nullptr) {
-    const uint8_t* from = dropout.mask + call_row * dropout.mask_row_stride;
-    for (size_t i = 0; i < count; i += 64) {
-      const size_t col = begin + i;
-      mask->bits[i / 64] = internal::LoadBits(from + col / 8, std::min<size_t>(8, (cols - col + 7) / 8));
-    }
-  } else if (dropout.threshold == 0) {
-    std::fill_n(mask->bits, (count + 63) / 64, ~uint64_t{0});
-  } else {
-    const internal::RowGenerator generator(dropout, dropout.first_row + static_cast<uint64_t>(call_row));
-    for (size_t i = 0; i < count; i += kBlock) {
-      const MaskBits block = internal::GeneratedBits(generator, begin + i);
-      mask->bits[i / 64] = block.low;
-      mask->bits[i / 64 + 1] = block.high;
-    }
-  }
-  if (dropout.mask_out == nullptr) return;
-  uint8_t* to = dropout.mask_out + call_row * dropout.mask_out_row_stride;
-  for (size_t i = 0; i < count; i += 64) {
-    const size_t left = cols - (begin + i);
-    const uint64_t bits = left < 64 ? mask->bits[i / 64] & ((uint64_t{1} << left) - 1) : mask->bits[i / 64];
-    std::memcpy(to + (begin + i) / 8, &bits, std::min<size_t>(8, (left + 7) / 8));
-  }
-}
-
-// Columns of which x is dropped out at once: few enough that memory is not idle for long while their mask is generated.
-inline constexpr size_t kDropoutPiece = 2 * static_cast<size_t>(kMaskBlock);
-
-// What is added to the residual, in f32: a piece of x + bias, scaled where it is kept.
-inline HWY_NOINLINE void DropOut(const Call& c, int64_t row, size_t begin, size_t count, float* to) {
-  MaskChunk mask;
-  ReadMask(c, row, begin, count, &mask);
-  const ElementRow<Elements::kAny> x(c.x, row), bias(c.bias, 0);
-  const float scale = c.dropout->scale;
-  ForEachVector<1>(0, count, [&](size_t i, auto extent) HWY_ATTR {
-    const D32 d;
-    V32 value = x.Load(d, begin + i, extent);
-    if (bias.data != nullptr) value = hn::Add(value, bias.Load(d, begin + i, extent));
-    value = hn::IfThenElse(mask.Kept(d, i), hn::Mul(value, hn::Set(d, scale)), hn::Set(d, -0.0f));
-    Packing<float>::Store(d, value, to + i, extent);
-  });
-}
+  MaskBits blocks[kChunk / kBlock];
+};
 
 }  // namespace HWY_NAMESPACE
 }  // namespace addnorm

@@ -68,18 +68,26 @@ HWY_NOINLINE void Evaluate(const Sum& row, size_t count) {
   StoreSums(sum, 0, count);
 }
 
-// The same of a call with dropout, from column `begin` of a row on: what is left of x + bias comes from a buffer that
-// stays in L1.
-template <class R, class S, class Write>
+// The same of a call with dropout, from column `begin` of a row on, which is the first of a block of its mask. Only a
+// block at a time, so that memory is not idle for long while the next mask is generated.
+template <class X, class R, class S, class T, class Write>
 HWY_NOINLINE void EvaluateDropped(const Call& c, int64_t row, size_t begin, size_t count, S* to) {
+  const X* x = c.x.Row<const X>(row) + begin;
   const R* residual = c.residual.Row<const R>(row) + begin;
-  alignas(64) float kept[kDropoutPiece];
-  for (size_t first = 0; first < count; first += kDropoutPiece) {
-    const size_t piece = std::min(kDropoutPiece, count - first);
-    DropOut(c, row, begin + first, piece, kept);
-    const SumRow<float, R, S, float, false, Write> sums = {kept, residual + first, to + first,
-                                                           VectorOperand<float>(c.bias), c.residual_scale};
-    Evaluate(sums, piece);
+  const VectorOperand<T> bias(c.bias);
+  const float factor = c.dropout->scale, scale = c.residual_scale;
+  const MaskRow mask(c, row);
+  constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
+  for (size_t first = 0; first < count; first += kBlock) {
+    const MaskBits kept = mask.Block(begin + first);
+    ForEachVector<1>(first, std::min(first + kBlock, count), [&](size_t col, auto extent) HWY_ATTR {
+      const D32 d;
+      V32 value = Packing<X>::Load(d, x + col, extent);
+      if (bias.data != nullptr) value = hn::Add(value, bias.Load(d, begin + col, extent));
+      value = hn::IfThenElse(kept.Kept(d, col - first), hn::Mul(value, hn::Set(d, factor)), hn::Set(d, -0.0f));
+      value = hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), value);
+      Write::Store(d, value, to + col, extent);
+    });
   }
 }
 
@@ -98,7 +106,7 @@ struct SumRows {
   template <class Write = Cached>
   void Evaluate(int64_t row, size_t begin, size_t count, S* to) const {
     if (HWY_UNLIKELY(c.dropout != nullptr)) {
-      EvaluateDropped<R, S, Write>(c, row, begin, count, to);
+      EvaluateDropped<X, R, S, T, Write>(c, row, begin, count, to);
     } else if (HasBias()) {
       HWY_NAMESPACE::Evaluate(Row<true, Write>(row, begin, to), count);
     } else {
