@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSampleNs = 20e3;
 constexpr int kQualifyingRounds = 5;
-constexpr double kFarSlower = 1.5;
+constexpr double kFarFromBest = 1.5;
 constexpr double kClearlySlower = 1.1;
 constexpr size_t kMaxFinalists = 3;
 constexpr size_t kQuarters = 4;
@@ -72,7 +72,7 @@ void Contestant::Qualify() {
   if (entries_.empty()) return;
   for (int round = 0; round < kQualifyingRounds && entries_.size() > 1; ++round) {
     Round();
-    if (round > 0) Drop(best_ns() * kFarSlower);
+    if (round > 0) Drop(best_ns() * kFarFromBest);
   }
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.best_ns < b.best_ns; });
   best_ = 0;

@@ -24,7 +24,7 @@ memory() {
 # threads share is the same for all targets.
 thread() {
   local run
-  configure thread -DADDNORM_DISABLED_TARGETS=avx512
+  configure_unity thread -DADDNORM_DISABLED_TARGETS=avx512
   cmake --build --preset thread --target addnorm_threads
   for run in {1..10}; do
     build-thread/tests/sanitize/addnorm_threads >build-thread/threads.log || { echo "error: run $run" >&2; return 1; }

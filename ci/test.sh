@@ -14,7 +14,7 @@ sources() {
 
 # Everything, benchmarks too, so that they keep compiling.
 gcc_static() {
-  configure gcc -DADDNORM_BUILD_BENCH=ON
+  configure_unity gcc -DADDNORM_BUILD_BENCH=ON
   cmake --build --preset gcc
   ctest --preset gcc --verbose
 }
@@ -45,10 +45,10 @@ also_shared() {
   ci/check-symbols.sh "$1" "${3-}"
 }
 
-# All tests but those of accuracy in long rows and on emulated CPUs: the checksums hold Clang's bits against GCC's. A unity
-# build, like those for sanitizers and for 64-bit ARM: it takes half the time.
+# All tests but those of accuracy in long rows and on emulated CPUs: the checksums hold Clang's bits against GCC's. The
+# sanitizers build the tools, by Clang too.
 clang_static() {
-  configure clang -DCMAKE_CXX_FLAGS=-DADDNORM_SHARED
+  configure_unity clang -DCMAKE_CXX_FLAGS=-DADDNORM_SHARED -DADDNORM_BUILD_TOOLS=OFF
   cmake --build --preset clang
   ctest --preset clang -E '^(addnorm_accuracy_tests|addnorm_tests[.].*)$'
   also_shared build-clang clang++-19
@@ -68,7 +68,7 @@ sanitizers() {
 
 # tests/CMakeLists.txt lists the emulated CPUs, and which tests run there.
 arm() {
-  configure aarch64 -DCMAKE_CXX_FLAGS=-DADDNORM_SHARED
+  configure_unity aarch64 -DCMAKE_CXX_FLAGS=-DADDNORM_SHARED
   cmake --build --preset aarch64
   ctest --preset aarch64
   also_shared build-aarch64 aarch64-linux-gnu-g++ aarch64-linux-gnu-
