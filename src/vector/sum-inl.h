@@ -68,8 +68,14 @@ HWY_NOINLINE void Evaluate(const Sum& row, size_t count) {
   StoreSums(sum, 0, count);
 }
 
+// Asks for as many elements as a block of a mask has.
+template <class T>
+HWY_INLINE void PrefetchBlock(const T* from) {
+  for (size_t i = 0; i < static_cast<size_t>(kMaskBlock); i += 64 / sizeof(T)) hwy::Prefetch(from + i);
+}
+
 // The same of a call with dropout, from column `begin` of a row on, which is the first of a block of its mask. Only a
-// block at a time, so that memory is not idle for long while the next mask is generated.
+// block at a time, the next one asked for, so that memory is not idle while a mask is generated.
 template <class X, class R, class S, class T, class Write>
 HWY_NOINLINE void EvaluateDropped(const Call& c, int64_t row, size_t begin, size_t count, S* to) {
   const X* x = c.x.Row<const X>(row) + begin;
@@ -79,6 +85,10 @@ HWY_NOINLINE void EvaluateDropped(const Call& c, int64_t row, size_t begin, size
   const MaskRow mask(c, row);
   constexpr size_t kBlock = static_cast<size_t>(kMaskBlock);
   for (size_t first = 0; first < count; first += kBlock) {
+    if (first + 2 * kBlock <= count) {
+      PrefetchBlock(x + first + kBlock);
+      PrefetchBlock(residual + first + kBlock);
+    }
     const MaskBits kept = mask.Block(begin + first);
     ForEachVector<1>(first, std::min(first + kBlock, count), [&](size_t col, auto extent) HWY_ATTR {
       const D32 d;
