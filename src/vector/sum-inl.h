@@ -21,6 +21,11 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm {
 namespace HWY_NAMESPACE {
 
+template <class R, class Extent>
+HWY_INLINE V32 AddResidual(D32 d, float scale, const R* residual, Extent extent, V32 value) {
+  return hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual, extent), value);
+}
+
 // The add: fma(scale, residual, x + bias), rounded to S and stored on the way.
 template <class X, class R, class S, class T, bool kHasBias, class Write = Cached>
 struct SumRow {
@@ -30,7 +35,7 @@ struct SumRow {
   HWY_INLINE V32 Value(D32 d, size_t col, Extent extent) const {
     V32 value = Packing<X>::Load(d, x + col, extent);
     if constexpr (kHasBias) value = hn::Add(value, bias.Load(d, col, extent));
-    return hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), value);
+    return AddResidual(d, scale, residual + col, extent, value);
   }
   template <class Extent>
   HWY_INLINE V32 Load(D32 d, size_t col, Extent extent) const {
@@ -95,8 +100,7 @@ HWY_NOINLINE void EvaluateDropped(const Call& c, int64_t row, size_t begin, size
       V32 value = Packing<X>::Load(d, x + col, extent);
       if (bias.data != nullptr) value = hn::Add(value, bias.Load(d, begin + col, extent));
       value = hn::IfThenElse(kept.Kept(d, col - first), hn::Mul(value, hn::Set(d, factor)), hn::Set(d, -0.0f));
-      value = hn::MulAdd(hn::Set(d, scale), Packing<R>::Load(d, residual + col, extent), value);
-      Write::Store(d, value, to + col, extent);
+      Write::Store(d, AddResidual(d, scale, residual + col, extent, value), to + col, extent);
     });
   }
 }
